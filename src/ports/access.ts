@@ -1,0 +1,38 @@
+/** The access port: keys of programs, pairing codes of people, and whose surfaces may be opened. */
+import type { Caller } from "./asker.ts";
+import type { Instant } from "./clock.ts";
+import type { KeyScope, SessionKind } from "./store.ts";
+
+export interface NewKey {
+  readonly scope: KeyScope;
+  readonly sessions?: readonly string[];
+  readonly kind?: SessionKind;
+}
+
+export interface KeyView {
+  readonly id: string;
+  readonly scope: KeyScope;
+  readonly sessions: readonly string[];
+  readonly kind: SessionKind;
+  readonly createdAt: string;
+  readonly revokedAt?: string;
+}
+
+export interface Access {
+  /** Who holds this key; null for an unknown or revoked one. */
+  authenticate(key: string): Promise<Caller | null>;
+  /** The key itself is in this answer only; it is stored hashed. */
+  addKey(input: NewKey): Promise<KeyView & { readonly key: string }>;
+  keys(): Promise<readonly KeyView[]>;
+  /** False when there is no such key. */
+  revokeKey(id: string): Promise<boolean>;
+  /**
+   * A code that links an account on the channel to the person (default: the owner): 10 minutes, one use, burnt by
+   * 5 failures. Rejects with AskgateError `not_found` for an unknown person or a channel that is not on.
+   */
+  pair(channel: string, person: string | null): Promise<{ code: string; person: string; channel: string; expiresAt: Instant }>;
+  /** The name under which a person is known; null given means the owner; null returned means nobody. */
+  personNamed(name: string | null): string | null;
+  /** Whether that channel has at least one linked account. */
+  paired(channel: string): boolean;
+}

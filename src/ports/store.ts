@@ -1,0 +1,227 @@
+/**
+ * The store port: durable state of the engine, the same on every database.
+ *
+ * Rules: every method is one transaction; when it resolves, its effect survives a crash. `commit` is the only way the
+ * engine changes anything: it applies whole or not at all. Writes asked for in one tick of the event loop share one
+ * database commit, each still succeeding or failing for itself. Nothing here knows what a question means.
+ */
+import type { DeliveryState, EntryMode, Receipt } from "../core/delivery.ts";
+import type { Inquiry, Status, TaskRef } from "../core/inquiry.ts";
+import type { Instant } from "./clock.ts";
+
+/** Work that waits for a moment, each lane claimed on its own so that one never stands behind another. */
+export type Lane = "delivery" | "deadline" | "callback";
+
+/** Something out of date about one inquiry; never what to do about it. */
+export interface OutboxRow {
+  readonly id: string;
+  readonly lane: Lane;
+  readonly inquiry: string;
+  /** Null: nothing to do until something makes it due. */
+  readonly dueAt: Instant | null;
+  readonly attempts: number;
+  /** Rises with each claim; a settlement under an older epoch is refused. */
+  readonly epoch: number;
+  /** Only in the lane `delivery`. */
+  readonly delivery: Delivery | null;
+}
+
+/** One copy of an inquiry at one address. */
+export interface Delivery {
+  readonly channel: string;
+  readonly address: string;
+  readonly state: DeliveryState;
+  /** Why it is `failed`, `absent` or `unknown`; a word of delivery.ts. */
+  readonly reason: string | null;
+  readonly promptKey: string;
+  /** Digest of what the copy shows; null until shown. */
+  readonly digest: string | null;
+  readonly receipt: Receipt | null;
+  readonly entry: EntryMode | null;
+  /** Shown as numbered text because the platform refused the native form. */
+  readonly plain: boolean;
+  /** Until when an unseen copy is left to prove itself. */
+  readonly unknownUntil: Instant | null;
+}
+
+export interface DeliveryRow extends OutboxRow {
+  readonly lane: "delivery";
+  readonly delivery: Delivery;
+}
+
+/** A copy together with its inquiry. */
+export interface Copy {
+  readonly row: DeliveryRow;
+  readonly inquiry: Inquiry;
+}
+
+export interface NewOutboxRow {
+  readonly id: string;
+  readonly lane: Lane;
+  readonly inquiry: string;
+  readonly dueAt: Instant | null;
+  readonly delivery: Delivery | null;
+}
+
+/** One atomic change. */
+export interface Commit {
+  /**
+   * Makes the change happen once: a second commit under the same key changes nothing and gets the first one's `reply`.
+   * The reply is stored as JSON.
+   */
+  readonly once?: { readonly key: string; readonly reply: unknown; readonly at: Instant };
+  /** Refused with `exists` when (owner, id) is taken. */
+  readonly create?: readonly Inquiry[];
+  /** Compare-and-set: refused with `conflict` unless each stored version is `from` and its status `waiting`. */
+  readonly update?: readonly { readonly from: number; readonly inquiry: Inquiry }[];
+  /** Compare-and-set of a task's state; `from` null means the task must not exist yet. */
+  readonly task?: { readonly owner: string; readonly from: TaskRef | null; readonly to: TaskRef };
+  readonly add?: readonly NewOutboxRow[];
+  /** Makes every live copy of these inquiries due now, and drops the deadline of those that are settled. */
+  readonly wake?: readonly { readonly inquiry: string; readonly at: Instant }[];
+  /** Sets the entry mode of one copy and makes it due now. */
+  readonly entry?: { readonly row: string; readonly entry: EntryMode | null; readonly at: Instant };
+  /** Takes over the receipt of a copy whose fate was unknown (state becomes `shown`), where it still has none. */
+  readonly adopt?: { readonly row: string; readonly receipt: Receipt; readonly at: Instant };
+}
+
+export type CommitResult =
+  | { readonly outcome: "done" }
+  | { readonly outcome: "repeat"; readonly reply: unknown }
+  | { readonly outcome: "exists" }
+  | { readonly outcome: "conflict" };
+
+/** What became of a claimed row. Refused (false) when the epoch is no longer the row's. */
+export interface Settlement {
+  readonly row: string;
+  readonly epoch: number;
+  /** Null drops nothing: the row rests until something makes it due. */
+  readonly dueAt: Instant | null;
+  readonly attempts: number;
+  /** A finished row of the lanes `deadline` and `callback` is removed. */
+  readonly remove?: boolean;
+  readonly delivery?: Delivery;
+  /** The inquiry's first confirmed showing, kept if it has one already. */
+  readonly shownAt?: Instant;
+  /** The address may not be sent to before this. */
+  readonly notBefore?: Instant;
+}
+
+export interface ClaimRequest {
+  readonly lane: Lane;
+  /** Only in the lane `delivery`: rows of one channel, at most one per address, none whose address must wait. */
+  readonly channel?: string;
+  readonly limit: number;
+  readonly now: Instant;
+  readonly leaseMs: number;
+}
+
+export interface ListRequest {
+  readonly owner: string | null;
+  /** Null: every session. */
+  readonly sessions: readonly string[] | null;
+  readonly status: Status | null;
+  readonly session: string | null;
+  /** From the previous page's `next`. */
+  readonly cursor: string | null;
+  readonly limit: number;
+}
+
+/** What a waiting call must share with an inquiry to attach to it. */
+export interface AttachRequest {
+  readonly owner: string;
+  readonly session: string;
+  readonly run: string | null;
+  readonly taskId: string | null;
+  readonly contentKey: string;
+  /** Settled inquiries count only if settled at or after this, not cancelled and not collected. */
+  readonly settledSince: Instant;
+}
+
+export interface Store {
+  commit(change: Commit): Promise<CommitResult>;
+  claim(request: ClaimRequest): Promise<readonly OutboxRow[]>;
+  settle(settlement: Settlement): Promise<boolean>;
+  /** When the next row of a lane (and channel) becomes claimable; null when none will by itself. */
+  nextDue(lane: Lane, channel?: string): Promise<Instant | null>;
+  /** Makes the copies that wait at an address for its surface to open due now; the next in line where one shows at a time. */
+  ready(address: string, at: Instant): Promise<void>;
+  /** Records that the caller has the result: it is not handed out again to a call that merely looks the same. */
+  collect(inquiry: string, at: Instant): Promise<void>;
+
+  inquiry(uid: string): Promise<Inquiry | null>;
+  /** Every inquiry of that caller's id; `owner` null looks at all keys. Newest first, at most 2. */
+  inquiriesById(id: string, owner: string | null): Promise<readonly Inquiry[]>;
+  list(request: ListRequest): Promise<{ readonly items: readonly Inquiry[]; readonly next: string | null }>;
+  attachable(request: AttachRequest): Promise<readonly Inquiry[]>;
+  /** Waiting inquiries of a task, of a run, at most 1,000. */
+  waitingOfTask(owner: string, taskId: string): Promise<readonly Inquiry[]>;
+  waitingOfRun(owner: string | null, run: string): Promise<readonly Inquiry[]>;
+  task(owner: string, taskId: string): Promise<TaskRef | null>;
+  copies(inquiry: string): Promise<readonly DeliveryRow[]>;
+  copyByKey(promptKey: string): Promise<Copy | null>;
+  /** The copy whose receipt holds that native message. */
+  copyByMessage(address: string, message: string): Promise<Copy | null>;
+  /** Copies shown at an address whose inquiries wait, newest first. */
+  openCopies(address: string, limit: number): Promise<readonly Copy[]>;
+  /** Whether a queued or shown copy of a waiting inquiry stands at the address. */
+  busy(address: string): Promise<boolean>;
+  /** The stored reply of a commit made once. */
+  replyOf(key: string): Promise<unknown>;
+
+  readonly access: AccessStore;
+  close(): Promise<void>;
+}
+
+export type KeyScope = "agent" | "operator";
+export type SessionKind = "main" | "subagent" | "cron";
+
+export interface KeyRecord {
+  readonly id: string;
+  /** SHA-256 of the key, hex. */
+  readonly hash: string;
+  readonly scope: KeyScope;
+  /** Empty: every session. */
+  readonly sessions: readonly string[];
+  readonly kind: SessionKind;
+  readonly createdAt: Instant;
+  readonly revokedAt: Instant | null;
+}
+
+/** A code that links an account to a person. */
+export interface PairingRecord {
+  readonly hash: string;
+  readonly channel: string;
+  readonly person: string;
+  readonly expiresAt: Instant;
+  readonly failures: number;
+}
+
+export interface IdentityRecord {
+  /** `telegram:100` */
+  readonly identity: string;
+  readonly person: string;
+  readonly pairedAt: Instant;
+}
+
+/** Keys, pairing codes, linked identities and renamed addresses. */
+export interface AccessStore {
+  addKey(key: KeyRecord): Promise<void>;
+  keys(): Promise<readonly KeyRecord[]>;
+  revokeKey(id: string, at: Instant): Promise<boolean>;
+  addPairing(pairing: PairingRecord): Promise<void>;
+  /**
+   * Uses up the live code of that hash on the channel and links the identity, in one transaction; null when there is
+   * none, and then every live code of the channel has one failure more, and is removed at `maxFailures`.
+   */
+  pair(attempt: {
+    readonly hash: string;
+    readonly channel: string;
+    readonly identity: string;
+    readonly maxFailures: number;
+    readonly now: Instant;
+  }): Promise<string | null>;
+  identities(): Promise<readonly IdentityRecord[]>;
+  moveAddress(from: string, to: string, at: Instant): Promise<void>;
+  movedAddresses(): Promise<readonly { readonly from: string; readonly to: string }[]>;
+}
