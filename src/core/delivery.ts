@@ -11,8 +11,8 @@
  * - `absent`: the surface is closed; sent when someone opens it.
  * - `unknown`: the platform did not say whether it arrived.
  * - `shown`: the platform's receipt, or an open surface's acknowledgement.
- * - `failed`: it can never be shown there. Final.
- * - `closed`: settled, and the copy says so, or was never sent and never will be. Final.
+ * - `failed`: it can never be shown there. Left only if a press proves that it is there.
+ * - `closed`: settled, and the copy says so, or was never seen. Left only if a press proves that it is there.
  */
 export type DeliveryState = "pending" | "queued" | "absent" | "unknown" | "shown" | "failed" | "closed";
 
@@ -25,17 +25,37 @@ export type DeliveryEvent =
   /** Another attempt will follow. */
   | "delayed"
   | "refused"
+  /** The message was deleted, or its chat moved: shown again as a new one. */
+  | "lost"
+  /** A press proved that it is there. */
+  | "found"
   /** The inquiry settled and this copy needs nothing more. */
   | "done";
 
 export const DELIVERY: { readonly [S in DeliveryState]: { readonly [E in DeliveryEvent]?: DeliveryState } } = {
-  pending: { sent: "shown", unsure: "unknown", absent: "absent", delayed: "pending", refused: "failed", done: "closed" },
+  pending: {
+    sent: "shown",
+    found: "shown",
+    unsure: "unknown",
+    absent: "absent",
+    delayed: "pending",
+    refused: "failed",
+    done: "closed",
+  },
   queued: { ready: "pending", refused: "failed", done: "closed" },
   absent: { ready: "pending", refused: "failed", done: "closed" },
-  unknown: { sent: "shown", unsure: "unknown", absent: "absent", delayed: "unknown", refused: "failed", done: "closed" },
-  shown: { sent: "shown", unsure: "shown", absent: "shown", delayed: "shown", refused: "shown", ready: "shown", done: "closed" },
-  failed: {},
-  closed: {},
+  unknown: {
+    sent: "shown",
+    found: "shown",
+    unsure: "unknown",
+    absent: "absent",
+    delayed: "unknown",
+    refused: "failed",
+    done: "closed",
+  },
+  shown: { lost: "pending", done: "closed" },
+  failed: { found: "shown" },
+  closed: { found: "shown" },
 };
 
 /** The state after an event; a final state stays. */

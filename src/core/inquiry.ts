@@ -6,6 +6,7 @@
  * Checks run in the order settled, stale, invalid. The file knows no clock, channel or store: `now` is handed in.
  */
 import type { Question } from "./question.ts";
+import { isBlank } from "./reply/fold.ts";
 
 /**
  * - `waiting`: born so; left by the last answer, a skip, a cancel, the deadline or failed delivery.
@@ -88,6 +89,8 @@ export interface Inquiry {
   /** First confirmed showing. */
   readonly shownAt: number | null;
   readonly settledAt: number | null;
+  /** Who closed it: the person of the last answer, skip or cancel; null for the agent, the deadline and failures. */
+  readonly settledBy: Author | null;
 }
 
 /** What is answered to one question. An option is named by its exact label. */
@@ -103,7 +106,7 @@ export type InquiryEvent =
     }
   | { readonly type: "skip"; readonly by: Author }
   | { readonly type: "cancel"; readonly reason: Exclude<CancelReason, "skipped">; readonly by?: Author }
-  /** The deadline. `seen` is null when some copy was confirmed shown, else why nobody saw one. */
+  /** The deadline. `unseen` says why nobody saw a copy; it has no weight where one was confirmed shown or answered. */
   | { readonly type: "expire"; readonly unseen: UndeliveredReason | null }
   /** No address is left that could show it in time. */
   | { readonly type: "fail"; readonly reason: UndeliveredReason };
@@ -122,7 +125,8 @@ type Handler<T extends InquiryEvent["type"]> = (
 /** Applies one event. Never throws on data; a refused event leaves the inquiry as it was. */
 export function step(inquiry: Inquiry, event: InquiryEvent, now: number): Step {
   const handler = TRANSITIONS[inquiry.status][event.type] as Handler<InquiryEvent["type"]> | undefined;
-  if (!handler) return refuse("already_settled", null, `The inquiry is ${inquiry.status}; nothing changes it any more.`);
+  if (!handler)
+    return refuse("already_settled", null, `The inquiry is ${inquiry.status}; nothing changes it any more.`);
   return handler(inquiry, event, now);
 }
 
@@ -155,7 +159,7 @@ function answer(inquiry: Inquiry, event: Extract<InquiryEvent, { type: "answer" 
     if (fault) return refuse("invalid_answer", id, fault);
     resolutions.set(id, resolve(question, entry, event.by));
   }
-  return advance({ ...inquiry, resolutions }, now);
+  return advance({ ...inquiry, resolutions }, event.by, now);
 }
 
 /** Why these values do not answer the question, or null. */
@@ -167,7 +171,7 @@ function faultOf(question: Question, values: readonly Value[]): string | null {
   const seen = new Set<string>();
   for (const value of values) {
     const word = value.kind === "text" ? value.text : value.label;
-    if (word.trim() === "") return `Question "${question.id}" received a blank answer.`;
+    if (isBlank(word)) return `Question "${question.id}" received a blank answer.`;
     if (seen.has(word)) return `Question "${question.id}" received "${word}" twice.`;
     seen.add(word);
     if (value.kind === "text" && !question.allowOther) {
@@ -187,30 +191,33 @@ function labelsOf(question: Question): string {
 function resolve(question: Question, entry: Entry, by: Author): Resolution {
   if ("skip" in entry) return { outcome: "skipped", values: [], by };
   const place = (value: Value) =>
-    value.kind === "text" ? question.options.length : question.options.findIndex((option) => option.label === value.label);
+    value.kind === "text"
+      ? question.options.length
+      : question.options.findIndex((option) => option.label === value.label);
   return { outcome: "answered", values: [...entry.values].sort((a, b) => place(a) - place(b)), by };
 }
 
 function skip(inquiry: Inquiry, event: Extract<InquiryEvent, { type: "skip" }>, now: number): Step {
   const resolutions = new Map(inquiry.resolutions);
   for (const question of unanswered(inquiry)) resolutions.set(question.id, resolve(question, { skip: true }, event.by));
-  return advance({ ...inquiry, resolutions }, now);
+  return advance({ ...inquiry, resolutions }, event.by, now);
 }
 
 /** One committed change: settles when no question is left. */
-function advance(inquiry: Inquiry, now: number): Step {
+function advance(inquiry: Inquiry, by: Author, now: number): Step {
   if (unanswered(inquiry).length > 0) return { ok: true, inquiry: { ...inquiry, version: inquiry.version + 1 } };
   const any = [...inquiry.resolutions.values()].some((one) => one.outcome === "answered");
-  return any ? settle(inquiry, "answered", null, now) : settle(inquiry, "cancelled", "skipped", now);
+  return any ? settle(inquiry, "answered", null, by, now) : settle(inquiry, "cancelled", "skipped", by, now);
 }
 
 function cancel(inquiry: Inquiry, event: Extract<InquiryEvent, { type: "cancel" }>, now: number): Step {
-  return settle(inquiry, "cancelled", event.reason, now);
+  return settle(inquiry, "cancelled", event.reason, event.by ?? null, now);
 }
 
 function expire(inquiry: Inquiry, event: Extract<InquiryEvent, { type: "expire" }>, now: number): Step {
-  if (event.unseen !== null) return settle(inquiry, "undelivered", event.unseen, now);
-  return settle(withDefaults(inquiry), "timed_out", null, now);
+  const seen = inquiry.shownAt !== null || inquiry.resolutions.size > 0;
+  if (event.unseen !== null && !seen) return settle(inquiry, "undelivered", event.unseen, null, now);
+  return settle(withDefaults(inquiry), "timed_out", null, null, now);
 }
 
 /** Silence is never consent: values go in at the deadline only where the caller said so and the step can be undone. */
@@ -228,11 +235,12 @@ function withDefaults(inquiry: Inquiry): Inquiry {
 }
 
 function fail(inquiry: Inquiry, event: Extract<InquiryEvent, { type: "fail" }>, now: number): Step {
-  return settle(inquiry, "undelivered", event.reason, now);
+  return settle(inquiry, "undelivered", event.reason, null, now);
 }
 
-function settle(inquiry: Inquiry, status: Status, reason: Reason | null, now: number): Step {
-  return { ok: true, inquiry: { ...inquiry, status, reason, version: inquiry.version + 1, settledAt: now } };
+function settle(inquiry: Inquiry, status: Status, reason: Reason | null, by: Author | null, now: number): Step {
+  const version = inquiry.version + 1;
+  return { ok: true, inquiry: { ...inquiry, status, reason, version, settledAt: now, settledBy: by } };
 }
 
 function refuse(code: Refusal, question: string | null, message: string): Step {

@@ -53,6 +53,11 @@ export interface Limits {
   readonly unknownWaitMs: number;
 }
 
+/** Without buttons and without replies nothing ties an answer to its question but that it is the only one shown. */
+export function showsOneAtATime(limits: Limits): boolean {
+  return limits.buttons === null && !limits.replies;
+}
+
 export function measure(text: string, unit: TextUnit): number {
   if (unit === "utf16") return text.length;
   let points = 0;

@@ -48,7 +48,7 @@ export function peopleIn(directory: Directory, list: readonly string[]): readonl
 
 /** Whether the place lets the person speak: a direct chat the person it belongs to, a group whom `admit` lists. */
 export function admits(directory: Directory, address: string, direct: boolean, person: Person): boolean {
-  if (direct) return true;
+  if (direct) return person.identities.includes(withoutTopic(address));
   const list = directory.admit.get(address) ?? directory.admit.get(withoutTopic(address));
   return list !== undefined && includesPerson(list, person);
 }

@@ -22,8 +22,12 @@ export interface OutboxRow {
   readonly attempts: number;
   /** Rises with each claim; a settlement under an older epoch is refused. */
   readonly epoch: number;
+  /** An earlier claim ended without a settlement: whoever held it died, and a send may or may not have gone out. */
+  readonly interrupted: boolean;
   /** Only in the lane `delivery`. */
   readonly delivery: Delivery | null;
+  /** The lane `delivery`: until when its address may not be sent to; null when it may. */
+  readonly notBefore: Instant | null;
 }
 
 /** One copy of an inquiry at one address. */
@@ -61,6 +65,8 @@ export interface NewOutboxRow {
   readonly inquiry: string;
   readonly dueAt: Instant | null;
   readonly delivery: Delivery | null;
+  /** One at a time: `pending` becomes `queued` and not due while the address is busy; decided inside the commit. */
+  readonly inLine?: boolean;
 }
 
 /** One atomic change. */
@@ -72,17 +78,24 @@ export interface Commit {
   readonly once?: { readonly key: string; readonly reply: unknown; readonly at: Instant };
   /** Refused with `exists` when (owner, id) is taken. */
   readonly create?: readonly Inquiry[];
-  /** Compare-and-set: refused with `conflict` unless each stored version is `from` and its status `waiting`. */
-  readonly update?: readonly { readonly from: number; readonly inquiry: Inquiry }[];
+  /**
+   * Compare-and-set: refused with `conflict` unless each stored version is `from` and its status `waiting`; with
+   * `unlessShown` also when a showing was confirmed meanwhile. `shownAt` is never written by an update: settlements and
+   * `adopt` own it.
+   */
+  readonly update?: readonly { readonly from: number; readonly inquiry: Inquiry; readonly unlessShown?: boolean }[];
   /** Compare-and-set of a task's state; `from` null means the task must not exist yet. */
   readonly task?: { readonly owner: string; readonly from: TaskRef | null; readonly to: TaskRef };
   readonly add?: readonly NewOutboxRow[];
-  /** Makes every live copy of these inquiries due now, and drops the deadline of those that are settled. */
+  /** Makes every live copy of these inquiries due now with its attempts at 0, and drops the deadline of those settled. */
   readonly wake?: readonly { readonly inquiry: string; readonly at: Instant }[];
   /** Sets the entry mode of one copy and makes it due now. */
   readonly entry?: { readonly row: string; readonly entry: EntryMode | null; readonly at: Instant };
-  /** Takes over the receipt of a copy whose fate was unknown (state becomes `shown`), where it still has none. */
-  readonly adopt?: { readonly row: string; readonly receipt: Receipt; readonly at: Instant };
+  /**
+   * A press proved that a copy without a receipt is there: takes the receipt over, `found` in delivery.ts, due now, and
+   * sets the inquiry's `shownAt` if it has none. Does nothing where the copy has a receipt or another prompt key.
+   */
+  readonly adopt?: { readonly row: string; readonly promptKey: string; readonly receipt: Receipt; readonly at: Instant };
 }
 
 export type CommitResult =
@@ -100,7 +113,11 @@ export interface Settlement {
   readonly attempts: number;
   /** A finished row of the lanes `deadline` and `callback` is removed. */
   readonly remove?: boolean;
-  readonly delivery?: Delivery;
+  /**
+   * What the worker owns of a copy (`entry` belongs to commits). Not applied where a receipt was adopted meanwhile and
+   * this one has none.
+   */
+  readonly delivery?: Omit<Delivery, "channel" | "address" | "entry">;
   /** The inquiry's first confirmed showing, kept if it has one already. */
   readonly shownAt?: Instant;
   /** The address may not be sent to before this. */
@@ -109,7 +126,10 @@ export interface Settlement {
 
 export interface ClaimRequest {
   readonly lane: Lane;
-  /** Only in the lane `delivery`: rows of one channel, at most one per address, none whose address must wait. */
+  /**
+   * Only in the lane `delivery`: rows of one channel, at most one per address, none whose address has a row in flight,
+   * and none whose address must wait, unless it must wait longer than the inquiry lives.
+   */
   readonly channel?: string;
   readonly limit: number;
   readonly now: Instant;
@@ -144,8 +164,17 @@ export interface Store {
   settle(settlement: Settlement): Promise<boolean>;
   /** When the next row of a lane (and channel) becomes claimable; null when none will by itself. */
   nextDue(lane: Lane, channel?: string): Promise<Instant | null>;
-  /** Makes the copies that wait at an address for its surface to open due now; the next in line where one shows at a time. */
+  /**
+   * Lets the next in line be shown where one shows at a time: while no copy of a waiting inquiry is pending, unknown or
+   * shown at the address, the first `absent` or `queued` one (approvals first, then oldest) becomes `pending` and due.
+   */
   ready(address: string, at: Instant): Promise<void>;
+  /**
+   * A surface was opened: what is shown there of waiting inquiries is shown again (digest null, due now); then `ready`.
+   */
+  reopen(address: string, at: Instant): Promise<void>;
+  /** At the start of the only process of a store: claims of a process that is gone end now, as interrupted ones. */
+  recover(at: Instant): Promise<void>;
   /** Records that the caller has the result: it is not handed out again to a call that merely looks the same. */
   collect(inquiry: string, at: Instant): Promise<void>;
 
@@ -160,12 +189,10 @@ export interface Store {
   task(owner: string, taskId: string): Promise<TaskRef | null>;
   copies(inquiry: string): Promise<readonly DeliveryRow[]>;
   copyByKey(promptKey: string): Promise<Copy | null>;
-  /** The copy whose receipt holds that native message. */
-  copyByMessage(address: string, message: string): Promise<Copy | null>;
-  /** Copies shown at an address whose inquiries wait, newest first. */
+  /** The copy whose receipt holds that native message, in any topic of the chat (`address` up to its slash). */
+  copyByMessage(chat: string, message: string): Promise<Copy | null>;
+  /** Copies `shown` or `unknown` at an address whose inquiries wait, newest first. */
   openCopies(address: string, limit: number): Promise<readonly Copy[]>;
-  /** Whether a queued or shown copy of a waiting inquiry stands at the address. */
-  busy(address: string): Promise<boolean>;
   /** The stored reply of a commit made once. */
   replyOf(key: string): Promise<unknown>;
 

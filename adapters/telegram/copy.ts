@@ -1,0 +1,168 @@
+/**
+ * One copy of a prompt in one chat: sends it, edits it, opens and closes its entry field.
+ *
+ * A copy is one or several messages; at most one keyboard stands on it, on its last. Text goes out plain, styled by
+ * entities and never by a parse mode, so nothing in it can be markup. A broken attempt reports what did arrive.
+ */
+import type { InlineKeyboardMarkup, MessageEntity, Opts } from "telegraf/types";
+import { DeliveryError, type Receipt } from "../../src/core/delivery.ts";
+import type { FittedPrompt } from "../../src/core/fit.ts";
+import type { Span } from "../../src/core/text.ts";
+import type { Place } from "./address.ts";
+import type { Api } from "./api.ts";
+import { isDeleted, isUnmodified, toDeliveryError } from "./failure.ts";
+
+/** What one operation on a copy works with. */
+export interface Desk {
+  readonly api: Api;
+  readonly place: Place;
+  readonly signal: AbortSignal;
+}
+
+/** The platform drops styling past this many entities (github.com/tdlib/telegram-bot-api/issues/820). */
+const MAX_ENTITIES = 100;
+const MAX_PLACEHOLDER = 64;
+/** Stands where a message that cannot be removed any more held the end of a longer prompt. */
+const BLANK = "·";
+/** An @name that the platform would turn into a mention and notify. */
+const MENTION = /(?<![\p{L}\p{N}_])@(?=\w\w)/gu;
+
+/** Sends what `partial` lacks. */
+export async function sendCopy(desk: Desk, prompt: FittedPrompt, partial: Receipt | null): Promise<Receipt> {
+  const parts = [...(partial?.parts ?? [])];
+  try {
+    await sendMissing(desk, prompt, parts);
+    const entry = partial?.entry ?? (await openEntry(desk, prompt, parts));
+    return entry === undefined ? { parts } : { parts, entry };
+  } catch (error) {
+    throw withPartial(toDeliveryError(error, desk.api), parts, partial?.entry);
+  }
+}
+
+/** Surplus messages go first, so that no old keyboard outlives the edit; new ones follow last. */
+export async function editCopy(desk: Desk, at: Receipt, prompt: FittedPrompt): Promise<Receipt> {
+  const parts = at.parts.slice(0, prompt.parts.length);
+  let entry = at.entry;
+  try {
+    for (const surplus of at.parts.slice(parts.length)) await removePart(desk, surplus);
+    for (const [index, part] of parts.entries()) await editPart(desk, part, contentOf(prompt, index));
+    await sendMissing(desk, prompt, parts);
+    if (prompt.entry && entry === undefined) entry = await openEntry(desk, prompt, parts);
+    if (!prompt.entry && entry !== undefined) entry = await closeEntry(desk, entry);
+    return entry === undefined ? { parts } : { parts, entry };
+  } catch (error) {
+    throw withPartial(toDeliveryError(error, desk.api), parts, entry);
+  }
+}
+
+/** Plain words, as a reply where the message still stands. */
+export async function sendWords(desk: Desk, text: string, replyTo: string | null): Promise<void> {
+  await post(desk, { ...messageOf([{ text, style: "plain" }]), ...replyParameters(replyTo) });
+}
+
+type Content = Pick<Opts<"editMessageText">, "text"> & {
+  readonly entities?: MessageEntity[];
+  readonly reply_markup?: InlineKeyboardMarkup;
+};
+
+function contentOf(prompt: FittedPrompt, index: number): Content {
+  const last = index === prompt.parts.length - 1;
+  const keyboard = last && prompt.rows.length > 0 ? { reply_markup: keyboardOf(prompt.rows) } : {};
+  return { ...messageOf(prompt.parts[index] ?? []), ...keyboard };
+}
+
+function keyboardOf(rows: FittedPrompt["rows"]): InlineKeyboardMarkup {
+  return {
+    inline_keyboard: rows.map((row) => row.map(({ label, control }) => ({ text: label, callback_data: control }))),
+  };
+}
+
+/** Offsets count UTF-16 units, as JavaScript does. */
+export function messageOf(spans: readonly Span[]): Pick<Content, "text" | "entities"> {
+  const entities: MessageEntity[] = [];
+  let text = "";
+  for (const { text: written, style } of spans) {
+    // The full-width sign looks the same, is as long, and mentions nobody.
+    const shown = style === "code" ? written : written.replace(MENTION, "\uff20");
+    if (style !== "plain" && shown !== "") entities.push({ type: style, offset: text.length, length: shown.length });
+    text += shown;
+  }
+  return entities.length === 0 ? { text } : { text, entities: entities.slice(0, MAX_ENTITIES) };
+}
+
+async function sendMissing(desk: Desk, prompt: FittedPrompt, parts: string[]): Promise<void> {
+  while (parts.length < prompt.parts.length) parts.push(await post(desk, contentOf(prompt, parts.length)));
+}
+
+async function post({ api, place, signal }: Desk, content: Omit<Opts<"sendMessage">, "chat_id">): Promise<string> {
+  const thread = place.topic === null ? {} : { message_thread_id: place.topic };
+  const preview = { link_preview_options: { is_disabled: true } };
+  const message = await api.call("sendMessage", { chat_id: place.chat, ...thread, ...preview, ...content }, signal);
+  const id = (message as { message_id?: unknown } | undefined)?.message_id;
+  if (typeof id === "number") return String(id);
+  throw new DeliveryError("unreachable", { sent: "unknown", detail: "sendMessage was answered without a message_id" });
+}
+
+async function editPart({ api, place, signal }: Desk, part: string, content: Content): Promise<void> {
+  const which = { chat_id: place.chat, message_id: Number(part), link_preview_options: { is_disabled: true } };
+  await api.call("editMessageText", { ...which, ...content }, signal).catch((error: unknown) => {
+    if (!isUnmodified(error)) throw error;
+  });
+}
+
+/** Messages older than 48 hours cannot be removed: they lose their words and buttons instead. */
+async function removePart(desk: Desk, part: string): Promise<void> {
+  try {
+    await remove(desk, part);
+  } catch (error) {
+    const failure = toDeliveryError(error, desk.api);
+    if (isDeleted(error)) return;
+    if (failure.reason !== "rejected") throw failure;
+    await editPart(desk, part, { text: BLANK });
+  }
+}
+
+async function remove({ api, place, signal }: Desk, part: string): Promise<void> {
+  await api.call("deleteMessage", { chat_id: place.chat, message_id: Number(part) }, signal);
+}
+
+/** An entry field is a help, not the question: a refused one is done without. */
+async function openEntry(desk: Desk, prompt: FittedPrompt, parts: readonly string[]): Promise<string | undefined> {
+  if (!prompt.entry) return undefined;
+  const hint = [...prompt.entry.placeholder].slice(0, MAX_PLACEHOLDER).join("");
+  const placeholder = hint.trim() === "" ? {} : { input_field_placeholder: hint };
+  const content = {
+    ...messageOf([{ text: prompt.entry.text, style: "plain" }]),
+    ...replyParameters(parts.at(-1) ?? null),
+    reply_markup: { force_reply: true, ...placeholder } as const,
+  };
+  try {
+    return await post(desk, content);
+  } catch (error) {
+    const failure = toDeliveryError(error, desk.api);
+    if (failure.reason === "rejected") return undefined;
+    throw failure;
+  }
+}
+
+/** Left standing where it cannot be removed; nothing depends on it any more. */
+async function closeEntry(desk: Desk, entry: string): Promise<undefined> {
+  await remove(desk, entry).catch(() => undefined);
+}
+
+function replyParameters(replyTo: string | null): Pick<Opts<"sendMessage">, "reply_parameters"> {
+  const id = Number(replyTo ?? Number.NaN);
+  if (!Number.isSafeInteger(id)) return {};
+  return { reply_parameters: { message_id: id, allow_sending_without_reply: true } };
+}
+
+function withPartial(error: DeliveryError, parts: readonly string[], entry: string | undefined): DeliveryError {
+  if (parts.length === 0) return error;
+  return new DeliveryError(error.reason, {
+    sent: error.sent,
+    detail: error.message,
+    partial: entry === undefined ? { parts } : { parts, entry },
+    ...(error.retryAfterMs === null ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...(error.movedTo === null ? {} : { movedTo: error.movedTo }),
+  });
+}

@@ -1,0 +1,230 @@
+/**
+ * Settings: the settings file and the environment, checked whole before anything starts.
+ *
+ * Rules: this is the only file that reads the environment; an unknown key or a wrong value stops the start, with every
+ * fault in one message that names file, path, value, rule and remedy; a secret comes from the environment alone and its
+ * value is never shown. `loadConfig` is pure: it sees what it is given and nothing else.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type * as z from "zod";
+import { type Directory, type Person, peopleIn, type SessionRoute } from "./core/people.ts";
+import { createScrubber } from "./log.ts";
+import { environmentSchema, type Settings, settingsSchema, type Variables } from "./settings.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The settings file as read; `text` null when there is none, which is fine unless it was named. */
+export interface SettingsFile {
+  readonly path: string;
+  readonly text: string | null;
+}
+
+/** Whose value no message may show. */
+const SECRET = /(_KEY|_TOKEN|_SECRET|DATABASE_URL)$/;
+
+export interface Config {
+  readonly settings: Settings;
+  readonly directory: Directory;
+  /** The environment, checked; everything a channel needs is read from here. */
+  readonly variables: Variables;
+  readonly host: string;
+  readonly port: number;
+  /** Absolute path of the data folder. */
+  readonly data: string;
+  readonly databaseUrl: string;
+  readonly locale: string;
+  /** Every value that must not reach a log. */
+  readonly secrets: readonly string[];
+}
+
+/** Thrown by `loadConfig`; the message holds every fault and no secret. */
+export class ConfigError extends Error {
+  constructor(faults: readonly Fault[]) {
+    const lines = faults.map((fault) => `  ${fault.file}: ${fault.path}${fault.value} ${fault.rule}. ${fault.remedy}`);
+    super(`${faults.length === 1 ? "One setting is" : `${faults.length} settings are`} wrong:\n${lines.join("\n")}`);
+    this.name = "ConfigError";
+  }
+}
+
+interface Fault {
+  readonly file: string;
+  readonly path: string;
+  /** ` is VALUE and`, or empty where the value says nothing or must not be shown. */
+  readonly value: string;
+  readonly rule: string;
+  readonly remedy: string;
+}
+
+/** The configuration of this process: `.env` beside the caller, the environment over it, and the settings file. */
+export function readConfig(): Config {
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  const path = process.env.ASKGATE_CONFIG || "config/app.json";
+  return loadConfig(process.env, { path, text: existsSync(path) ? readFileSync(path, "utf8") : null });
+}
+
+export function loadConfig(environment: Environment, file: SettingsFile): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()));
+  const secrets = secretsOf(given);
+  const raw = parseFile(file, given.ASKGATE_CONFIG !== undefined);
+  const names = namesIn(raw.value);
+  const settings = settingsSchema(names).safeParse(raw.value);
+  const variables = environmentSchema.safeParse(given);
+  const faults = [
+    ...raw.faults,
+    ...faultsOf(settings.error, file.path, raw.value, secrets),
+    ...faultsOf(variables.error, "environment", given, secrets),
+    ...(settings.success ? peopleFaults(settings.data, file.path) : []),
+  ];
+  if (faults.length > 0 || !settings.success || !variables.success) throw new ConfigError(faults);
+  const data = resolve(variables.data.ASKGATE_DATA);
+  return {
+    settings: settings.data,
+    directory: directoryOf(settings.data),
+    variables: variables.data,
+    host: variables.data.ASKGATE_HOST,
+    port: Number(variables.data.ASKGATE_PORT),
+    data,
+    databaseUrl: variables.data.ASKGATE_DATABASE_URL ?? `sqlite:${resolve(data, "askgate.db")}`,
+    locale: variables.data.ASKGATE_LOCALE ?? settings.data.locale,
+    secrets,
+  };
+}
+
+function parseFile(file: SettingsFile, named: boolean): { value: unknown; faults: Fault[] } {
+  const fault = (rule: string, remedy: string) => ({
+    value: {},
+    faults: [{ file: file.path, path: "the file", value: "", rule, remedy }],
+  });
+  if (file.text === null) {
+    return named ? fault("does not exist", "Correct ASKGATE_CONFIG or remove it.") : { value: {}, faults: [] };
+  }
+  try {
+    return { value: JSON.parse(file.text), faults: [] };
+  } catch (error) {
+    const where = /position \d+( \(line \d+ column \d+\))?/.exec(String(error))?.[0] ?? "its end";
+    return fault(`is not JSON: it breaks at ${where}`, "Correct the file; comments and trailing commas are not JSON.");
+  }
+}
+
+/** Without `people` there is one person, the owner. */
+const OWNER = "owner";
+
+function namesIn(raw: unknown): ReadonlySet<string> {
+  const people = raw !== null && typeof raw === "object" && "people" in raw ? raw.people : null;
+  const names = people !== null && typeof people === "object" ? Object.keys(people) : [];
+  return new Set(names.length > 0 ? names : [OWNER]);
+}
+
+function directoryOf(settings: Settings): Directory {
+  const entries = Object.entries(settings.people);
+  const alone = entries.length === 1;
+  const people = entries.map(([name, { identities, roles, locale }]): [string, Person] => [
+    name,
+    { name, identities, roles: alone && !roles.includes(OWNER) ? [...roles, OWNER] : roles, locale },
+  ]);
+  const sessions = Object.entries(settings.sessions).map(([key, { addresses, respondents, kind }]) => {
+    const route: SessionRoute = { addresses, respondents, kind };
+    return [key, route] as const;
+  });
+  const owner: Person = { name: OWNER, identities: [], roles: [OWNER], locale: null };
+  return {
+    people: new Map(people.length > 0 ? people : [[OWNER, owner]]),
+    sessions: new Map(sessions),
+    admit: new Map(Object.entries(settings.admit)),
+  };
+}
+
+/** What only people taken together can get wrong. */
+function peopleFaults(settings: Settings, file: string): Fault[] {
+  const faults: Fault[] = [];
+  const fault = (path: string, rule: string, remedy: string) => faults.push({ file, path, value: "", rule, remedy });
+  const holders = new Map<string, string>();
+  for (const [name, person] of Object.entries(settings.people)) {
+    for (const identity of person.identities) {
+      const other = holders.get(identity);
+      if (other)
+        fault(`people.${name}.identities: "${identity}"`, `belongs to ${other} already`, "Give it to one of them.");
+      holders.set(identity, name);
+    }
+  }
+  const directory = directoryOf(settings);
+  if (peopleIn(directory, [`role:${OWNER}`]).length === 0) {
+    fault("people", "has nobody with the role owner", 'Give one of them "roles": ["owner"].');
+  }
+  for (const [name, tool] of Object.entries(settings.tools)) {
+    const able = peopleIn(directory, tool.approvers).length;
+    if (tool.needsApproval && able < tool.quorum) {
+      const rule = `could only ever stop: it takes ${tool.quorum} to approve and ${able} may`;
+      fault(`tools.${name}.approvers`, rule, "Name more approvers, give somebody the role, or lower quorum.");
+    }
+  }
+  return faults;
+}
+
+/** Every fault of one input, in its order; `raw` is where the offending values are read from. */
+function faultsOf(error: z.ZodError | undefined, file: string, raw: unknown, secrets: readonly string[]): Fault[] {
+  const scrub = createScrubber(secrets);
+  return (error?.issues ?? []).flatMap((issue): Fault[] => {
+    const path = pathOf(issue.path);
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => ({
+        file,
+        path: path ? `${path}.${key}` : key,
+        value: "",
+        rule: "is not a setting",
+        remedy: SECRET.test(key) ? "Secrets belong in the environment or in .env." : "Correct its name or remove it.",
+      }));
+    }
+    const value = issue.path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], raw);
+    const shown =
+      SECRET.test(path) || typeof value === "object" ? "" : ` is ${scrub(shorten(JSON.stringify(value)))} and`;
+    return [{ file, path: path || "the file", value: shown, rule: ruleOf(issue), remedy: REMEDY }];
+  });
+}
+
+const REMEDY = "Correct it, or remove it for the default.";
+
+function pathOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? String(key) : `.${String(key)}`))
+    .join("");
+}
+
+function shorten(value: string | undefined): string {
+  return value === undefined ? "missing" : value.length > 60 ? `${value.slice(0, 57)}…` : value;
+}
+
+/** The rule in words; schemas with words of their own keep them. */
+function ruleOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${KINDS[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+    case "too_small":
+      return issue.origin === "array" ? `needs at least ${issue.minimum}` : `must be at least ${issue.minimum}`;
+    case "too_big":
+      return `must be at most ${issue.maximum}`;
+    case "invalid_key":
+      return `has a name that ${issue.issues[0]?.message ?? "is not allowed"}`;
+    default:
+      return issue.message;
+  }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  array: "a list",
+  boolean: "true or false",
+  int: "a whole number",
+  number: "a number",
+  object: "an object",
+  record: "an object",
+  string: "text",
+};
+
+function secretsOf(given: Environment): readonly string[] {
+  const values = Object.entries(given).flatMap(([name, value]) => (SECRET.test(name) && value ? [value] : []));
+  const passwords = values.flatMap((value) => /^\w+:\/\/[^:/@]*:([^@]+)@/.exec(value)?.[1] ?? []);
+  return [...values.filter((value) => !value.startsWith("sqlite:")), ...passwords];
+}

@@ -1,0 +1,115 @@
+/**
+ * One claimed copy: what to do with it now, and what becomes of it.
+ *
+ * A copy that shows what it should is left alone; one that was never shown is sent; any other is edited, or followed by
+ * a new message where the platform cannot edit. A send whose fate is unknown is never repeated under the same prompt
+ * key, and only once under a new one.
+ */
+import { DeliveryError, moveDelivery, type Receipt } from "../core/delivery.ts";
+import { digestOf } from "../core/digest.ts";
+import type { FittedPrompt } from "../core/fit.ts";
+import { type Inquiry, isSettled } from "../core/inquiry.ts";
+import { type Limits, showsOneAtATime } from "../core/limits.ts";
+import { personOf, withoutTopic } from "../core/people.ts";
+import { lostCause } from "../core/route.ts";
+import type { Channel } from "../ports/channel.ts";
+import type { Delivery, DeliveryRow } from "../ports/store.ts";
+import { applyEvent, type Context } from "./context.ts";
+import { afterFailure, beforeSend, type Outcome, rest, tooLate } from "./fate.ts";
+import { outlookOf, render } from "./render.ts";
+
+export async function deliver(context: Context, channel: Channel, limits: Limits, row: DeliveryRow): Promise<void> {
+  const inquiry = await context.store.inquiry(row.inquiry);
+  if (!inquiry) throw new Error(`the outbox row ${row.id} has no inquiry`);
+  const { copy, ...outcome } = await bringUpToDate(context, channel, limits, row, inquiry);
+  const over = copy.state === "closed" || copy.state === "failed";
+  if (isSettled(inquiry) && over && showsOneAtATime(limits)) await ready(context, row);
+  const kept = await context.store.settle({ row: row.id, epoch: row.epoch, delivery: copy, ...outcome });
+  if (!kept) context.log.warn({ row: row.id, inquiry: row.inquiry }, "another worker has settled this copy");
+  if (isSettled(inquiry)) return;
+  if (copy.state === "failed" || copy.state === "absent") await giveUpIfLost(context, inquiry);
+  if (copy.state === "failed" && showsOneAtATime(limits)) await ready(context, row);
+}
+
+/** The next in line may be shown. */
+function ready(context: Context, row: DeliveryRow): Promise<void> {
+  return context.store.ready(row.delivery.address, context.clock.now());
+}
+
+async function bringUpToDate(
+  context: Context,
+  channel: Channel,
+  limits: Limits,
+  row: DeliveryRow,
+  inquiry: Inquiry,
+): Promise<Outcome> {
+  const { delivery } = row;
+  const now = context.clock.now();
+  if (delivery.state !== "shown") {
+    if (isSettled(inquiry)) return rest(delivery, { state: moveDelivery(delivery.state, "done") });
+    const hold = beforeSend(context.entropy, row, limits, inquiry, now);
+    if (hold) return hold;
+  }
+  if (row.notBefore !== null && row.notBefore > now) return tooLate(row, inquiry, row.notBefore);
+  const prompt = render(context, inquiry, delivery, limits);
+  const digest = digestOf(prompt);
+  if (digest === delivery.digest) return upToDate(delivery, inquiry);
+  try {
+    const receipt = await show(context, channel, limits, delivery, prompt);
+    return afterSuccess(context, row, inquiry, limits, { receipt, digest });
+  } catch (error) {
+    if (!(error instanceof DeliveryError)) throw error;
+    if (error.movedTo !== null) await context.addresses.move(delivery.address, error.movedTo, now);
+    const { clock, entropy, log } = context;
+    log.warn({ row: row.id, inquiry: row.inquiry, reason: error.reason, sent: error.sent, detail: error.message }, "a copy was not shown");
+    return afterFailure({ entropy, now: clock.now() }, row, limits, inquiry, error);
+  }
+}
+
+function show(
+  context: Context,
+  channel: Channel,
+  limits: Limits,
+  delivery: Delivery,
+  prompt: FittedPrompt,
+): Promise<Receipt> {
+  const to = context.addresses.current(delivery.address);
+  const { state, receipt, promptKey: key } = delivery;
+  if (state === "shown" && receipt && limits.edits) return channel.edit(to, receipt, prompt);
+  return channel.send(to, prompt, { key, partial: state === "shown" ? null : receipt });
+}
+
+function upToDate(delivery: Delivery, inquiry: Inquiry): Outcome {
+  return rest(delivery, { state: isSettled(inquiry) ? moveDelivery(delivery.state, "done") : delivery.state });
+}
+
+function afterSuccess(
+  context: Context,
+  row: DeliveryRow,
+  inquiry: Inquiry,
+  limits: Limits,
+  { receipt, digest }: { receipt: Receipt; digest: string },
+): Outcome {
+  const now = context.clock.now();
+  const sent = moveDelivery(row.delivery.state, "sent");
+  const state = isSettled(inquiry) ? moveDelivery(sent, "done") : sent;
+  const gap = gapMs(context, limits, row.delivery.address);
+  return {
+    ...rest(row.delivery, { state, receipt, digest, reason: null, unknownUntil: null }),
+    ...(!isSettled(inquiry) && { shownAt: now }),
+    ...(gap > 0 && { notBefore: now + gap }),
+  };
+}
+
+function gapMs(context: Context, limits: Limits, address: string): number {
+  const direct = personOf(context.directory(), withoutTopic(address)) !== null;
+  return direct ? limits.pace.perAddressMs : limits.pace.perGroupMs;
+}
+
+/** Settles the inquiry as undelivered once no copy is left that anybody could see in time. */
+async function giveUpIfLost(context: Context, inquiry: Inquiry): Promise<void> {
+  const copies = await context.store.copies(inquiry.uid);
+  const reason = lostCause(copies.map((copy) => outlookOf(context, copy)));
+  if (!reason) return;
+  await applyEvent(context, inquiry, (now) => (now.shownAt === null ? { type: "fail", reason } : null));
+}

@@ -1,0 +1,144 @@
+/**
+ * The engine: asks, delivers, hears, settles. It knows no platform, database or protocol; everything it does to the
+ * world goes through a port, and everything it must remember is in the store before anybody is told of it.
+ */
+import type { Access } from "../ports/access.ts";
+import type { Asker } from "../ports/asker.ts";
+import { isSettled } from "../core/inquiry.ts";
+import type { Limits } from "../core/limits.ts";
+import type { Channel, ChannelHost, ChannelModule } from "../ports/channel.ts";
+import type { Clock, Entropy } from "../ports/clock.ts";
+import type { Health } from "../ports/health.ts";
+import type { Log } from "../ports/log.ts";
+import type { Store } from "../ports/store.ts";
+import { createAccess } from "./access.ts";
+import { createAddresses } from "./addresses.ts";
+import { createAsker } from "./asker.ts";
+import type { Context, EngineSettings } from "./context.ts";
+import { createDeadlines } from "./deadlines.ts";
+import { createDirectory } from "./directory.ts";
+import { createHealth, type HealthKeeper } from "./health.ts";
+import { createOutbox, type Worker } from "./outbox.ts";
+import { createPairing } from "./pairing.ts";
+import { createReceiver, type Receiver } from "./receive.ts";
+import { createWaiters } from "./waiters.ts";
+
+export type { EngineSettings, FixedKey } from "./context.ts";
+
+/** A channel that is on, with its settings already inside. */
+export interface ChannelSource {
+  readonly name: string;
+  readonly limits: Limits;
+  open(host: ChannelHost): Promise<Channel>;
+}
+
+export function channelSource<C>(module: ChannelModule<C>, config: C): ChannelSource {
+  return { name: module.name, limits: module.limits, open: (host) => module.open(config, host) };
+}
+
+export interface EngineDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  readonly settings: EngineSettings;
+  /** A function where a channel's settings need the engine's access port. */
+  readonly channels: (access: Access) => readonly ChannelSource[];
+}
+
+export interface Engine {
+  readonly asker: Asker;
+  readonly access: Access;
+  readonly health: Health;
+  /** Handlers that channels mounted, by channel name; complete once `start` has resolved. */
+  readonly mounts: ReadonlyMap<string, (request: Request) => Promise<Response>>;
+  /** Waiting calls in this process. */
+  waiting(uid: string): boolean;
+  /** Opens the channels and begins to deliver, listen and expire. */
+  start(): Promise<void>;
+  /** Stops listening, lets what is in flight settle, closes the channels. The store stays open. */
+  stop(): Promise<void>;
+}
+
+export async function createEngine(deps: EngineDeps): Promise<Engine> {
+  const { store, clock, log, settings } = deps;
+  const keeper = await createDirectory(settings.directory, store.access);
+  const limits = new Map<string, Limits>();
+  const workers = new Map<string, Worker>();
+  const waiters = createWaiters(clock);
+  const context: Context = {
+    ...deps,
+    channels: limits,
+    waiters,
+    addresses: await createAddresses(store.access),
+    directory: keeper.current,
+    changed(inquiry) {
+      if (isSettled(inquiry)) waiters.settled(inquiry);
+      for (const worker of workers.values()) worker.nudge();
+    },
+  };
+  const pairing = createPairing(context, keeper);
+  const access = await createAccess(context, keeper, pairing);
+  const sources = deps.channels(access);
+  for (const source of sources) limits.set(source.name, source.limits);
+  const health = createHealth(store, clock, limits.keys());
+  const receiver = createReceiver(context, pairing, (channel) => workers.get(channel)?.nudge());
+  const mounts = new Map<string, Mount>();
+  const stopping = new AbortController();
+  const running: Promise<void>[] = [];
+  const open: Channel[] = [];
+
+  async function start(): Promise<void> {
+    await store.recover(clock.now());
+    workers.set(DEADLINES, createDeadlines(context, health.caughtUp));
+    for (const source of sources) {
+      const channel = await source.open(hostOf(context, source.name, receiver, health, mounts));
+      open.push(channel);
+      workers.set(source.name, createOutbox(context, source.name, channel, source.limits));
+      running.push(listen(source.name, channel));
+    }
+    for (const worker of workers.values()) worker.nudge();
+  }
+
+  async function listen(name: string, channel: Channel): Promise<void> {
+    try {
+      await channel.listen(stopping.signal);
+    } catch (error) {
+      health.report(name, "down", "stopped listening by a fault of its own");
+      log.error({ channel: name, err: error }, "a channel stopped listening");
+    }
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort();
+    waiters.close();
+    await Promise.all(running);
+    await Promise.all([...workers.values()].map((worker) => worker.stop()));
+    await Promise.all(open.map((channel) => channel.close()));
+  }
+
+  return { asker: createAsker(context), access, health, mounts, waiting: waiters.live, start, stop };
+}
+
+type Mount = (request: Request) => Promise<Response>;
+
+/** The worker that settles what nobody answered; no channel has this name. */
+const DEADLINES = "";
+
+function hostOf(
+  context: Context,
+  name: string,
+  receiver: Receiver,
+  health: HealthKeeper,
+  mounts: Map<string, Mount>,
+): ChannelHost {
+  return {
+    receive: (event) => receiver.receive(name, event),
+    report: (state, reason) => health.report(name, state, reason),
+    mount: (handler) => {
+      mounts.set(name, handler);
+    },
+    clock: context.clock,
+    log: context.log,
+  };
+}

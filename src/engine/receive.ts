@@ -1,0 +1,44 @@
+/**
+ * Everything that comes in from people. The event's key is written in the commit of what it changes, so a repeat gets
+ * the first one's reply and has no second effect; what changed nothing is simply decided again.
+ */
+import type { InboundEvent, Reply } from "../ports/channel.ts";
+import { actorOf } from "./authority.ts";
+import type { Context } from "./context.ts";
+import type { Pairing } from "./pairing.ts";
+import { press } from "./press.ts";
+import { NOTHING } from "./replies.ts";
+import { typed } from "./typed.ts";
+
+export interface Receiver {
+  receive(channel: string, event: InboundEvent): Promise<Reply>;
+}
+
+export function createReceiver(context: Context, pairing: Pairing, nudge: (channel: string) => void): Receiver {
+  const { store, clock, addresses } = context;
+
+  return {
+    async receive(channel, raw) {
+      const event = { ...raw, address: addresses.known(raw.address) };
+      const key = `in:${channel}:${event.eventId}`;
+      const earlier = await store.replyOf(key);
+      if (earlier) return earlier as Reply;
+      switch (event.kind) {
+        case "press":
+          return press(context, key, event);
+        case "text":
+          return typed(context, pairing, key, event);
+        case "opened":
+          if (!actorOf(context, event).admitted) return NOTHING;
+          await store.reopen(event.address, clock.now());
+          nudge(channel);
+          return NOTHING;
+        case "moved":
+          await addresses.move(event.address, event.to, clock.now());
+          await store.reopen(event.address, clock.now());
+          nudge(channel);
+          return NOTHING;
+      }
+    },
+  };
+}

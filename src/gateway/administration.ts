@@ -1,0 +1,72 @@
+/**
+ * The operator's routes: keys of programs and pairing codes of people. An agent key gets `forbidden` on all of them.
+ */
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { AskgateError } from "../core/errors.ts";
+import type { Access } from "../ports/access.ts";
+import { type App, answer, body, named, refusal, requireOperator } from "./app.ts";
+import { readJson } from "./body.ts";
+import { invalidRequest } from "./problem.ts";
+import { keyInput, keys, newKey, pairing, pairingInput, present } from "./wire.ts";
+
+const routes = {
+  addKey: createRoute({
+    method: "post",
+    path: "/v1/keys",
+    summary: "Add a key; the answer alone carries it",
+    request: { body: body(named("NewKey")) },
+    responses: { 201: answer(newKey, "Added."), ...refusal },
+  }),
+  keys: createRoute({
+    method: "get",
+    path: "/v1/keys",
+    summary: "Every key, without the secrets",
+    responses: { 200: answer(keys, "Keys, revoked ones included."), ...refusal },
+  }),
+  revokeKey: createRoute({
+    method: "delete",
+    path: "/v1/keys/{id}",
+    summary: "Revoke a key, at once and for good",
+    request: { params: z.object({ id: z.string() }) },
+    responses: { 204: { description: "Revoked." }, ...refusal },
+  }),
+  pair: createRoute({
+    method: "post",
+    path: "/v1/pairings",
+    summary: "A code with which a person links an account: 10 minutes, one use",
+    request: { body: body(named("NewPairing")) },
+    responses: { 201: answer(pairing, "Good for one account."), ...refusal },
+  }),
+};
+
+export function administrationRoutes(app: App, access: Access): void {
+  app.openAPIRegistry.register("NewKey", keyInput);
+  app.openAPIRegistry.register("NewPairing", pairingInput);
+  app.openapi(routes.addKey, async (c) => {
+    requireOperator(c.var.caller);
+    return c.json(await access.addKey(present(read(keyInput, await readJson(c.req.raw)))), 201);
+  });
+  app.openapi(routes.keys, async (c) => {
+    requireOperator(c.var.caller);
+    return c.json({ items: await access.keys() }, 200);
+  });
+  app.openapi(routes.revokeKey, async (c) => {
+    requireOperator(c.var.caller);
+    const { id } = c.req.valid("param");
+    if (!(await access.revokeKey(id))) throw new AskgateError("not_found", `There is no key "${id}".`);
+    return c.body(null, 204);
+  });
+  app.openapi(routes.pair, async (c) => {
+    requireOperator(c.var.caller);
+    const { channel, person } = read(pairingInput, await readJson(c.req.raw));
+    const made = await access.pair(channel, person ?? null);
+    return c.json({ ...made, expiresAt: new Date(made.expiresAt).toISOString() }, 201);
+  });
+}
+
+function read<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
+  const result = schema.safeParse(input);
+  if (!result.success) throw invalidRequest(result.error, input);
+  return result.data;
+}

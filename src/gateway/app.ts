@@ -1,0 +1,54 @@
+/**
+ * What every route of the gateway shares: who called, how answers are described, and who may go on.
+ */
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { z } from "zod";
+import { AskgateError } from "../core/errors.ts";
+import type { Caller } from "../ports/asker.ts";
+import { invalidRequest } from "./problem.ts";
+import { problem } from "./wire.ts";
+
+export interface Env {
+  Variables: { caller: Caller };
+}
+
+export type App = OpenAPIHono<Env>;
+
+export function createApp(): App {
+  return new OpenAPIHono<Env>({
+    defaultHook: (result) => {
+      if (!result.success) throw invalidRequest(result.error, "data" in result ? result.data : undefined);
+    },
+  });
+}
+
+/** A JSON answer, for a route's description. */
+export function answer<S extends z.ZodType>(schema: S, description: string) {
+  return { description, content: { "application/json": { schema } } };
+}
+
+/** What any route may answer instead. */
+export const refusal = {
+  default: { description: "A problem document.", content: { "application/problem+json": { schema: problem } } },
+};
+
+/** A body that is judged where it is used: described here, never checked twice. */
+export function body(schema: { readonly $ref: string } | { readonly type: "object"; readonly description: string }) {
+  return { content: { "application/json": { schema: { ...schema } } } };
+}
+
+/** A schema of that name, as registered with the app. */
+export function named(id: string): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+export function idempotencyKey(c: Context<Env>): string | undefined {
+  return c.req.header("idempotency-key");
+}
+
+/** Rejects with `forbidden` unless the key is an operator's. */
+export function requireOperator(caller: Caller): void {
+  if (caller.scope !== "operator")
+    throw new AskgateError("forbidden", "This call needs an operator key; yours is an agent key.");
+}

@@ -1,0 +1,157 @@
+/**
+ * `ask`: one question from the shell, its answer on standard output.
+ *
+ * The question outlives a restart of the gateway while the command waits; an interrupt withdraws it. Killed outright,
+ * the command leaves it open: asked again with the same words it finds the same question.
+ */
+import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { Command, InvalidArgumentError } from "commander";
+import type { Client } from "../../client.ts";
+import type { ExitCode } from "../../core/errors.ts";
+import type { InquiryView } from "../../ports/asker.ts";
+import { type Cli, CliFault, Finished, interruptible } from "./cli.ts";
+import { printResult } from "./outcome.ts";
+
+interface AskOptions {
+  readonly option?: readonly string[];
+  readonly multi?: boolean;
+  readonly header?: string;
+  readonly timeout?: number;
+  readonly to?: readonly string[];
+  readonly file?: string;
+  readonly id?: string;
+  readonly session?: string;
+  readonly run?: string;
+  readonly json?: boolean;
+}
+
+const collect = (value: string, before: readonly string[] = []) => [...before, value];
+
+export function askCommand(cli: Cli): Command {
+  return new Command("ask")
+    .description("ask people a question and print the answer")
+    .argument("[question]", "one sentence; none with --file")
+    .option("-o, --option <label>", "an answer to choose from, 2 to 4 of them; none asks for free text", collect)
+    .option("--multi", "several may be chosen")
+    .option("--header <words>", "a short title; default: the first words of the question")
+    .option("--timeout <seconds>", "how long to wait, 30 to 3600; default 900", wholeNumber)
+    .option("--to <address>", "where to ask, as telegram:100; default: the session's places", collect)
+    .option("--file <path>", "read the call as JSON (as ask_user takes it) from a file, or from - for standard input")
+    .option("--id <id>", "your own id for it: asking again under it finds the same question")
+    .option("--session <key>", "your line of work; default main")
+    .option("--run <id>", "the turn it belongs to; aborting the run cancels it")
+    .action(async (question: string | undefined, options: AskOptions) => {
+      throw new Finished(await ask(cli, inputOf(question, options), options.json ?? false));
+    });
+}
+
+export const ASK_EXAMPLE = 'ask "Deploy where?" -o "Staging (Recommended)" -o Production';
+
+async function ask(cli: Cli, input: object, json: boolean): Promise<ExitCode> {
+  const client = cli.client("agent");
+  const interrupt = interruptible();
+  let asked: string | null = null;
+  const onAsked = (id: string) => {
+    asked = id;
+    tellWhere(cli, client, id, interrupt.signal).catch(() => cli.note(`Asked as ${id}.`));
+  };
+  try {
+    return printResult(cli, await client.askUser(input, { signal: interrupt.signal, onAsked }), json);
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error;
+    if (asked !== null) await client.cancel(asked);
+    cli.note(asked === null ? "Interrupted." : `Interrupted: ${asked} is cancelled.`);
+    return 5;
+  } finally {
+    interrupt.release();
+  }
+}
+
+/** How long copies may be on their way before their state is told as it is. */
+const ON_THEIR_WAY_MS = 3_000;
+const LOOK_AGAIN_MS = 100;
+
+/** Says where the question went, until when it waits, and how to answer it if nobody sees it. */
+async function tellWhere(cli: Cli, client: Client, id: string, signal: AbortSignal): Promise<void> {
+  const until = performance.now() + ON_THEIR_WAY_MS;
+  let inquiry = await client.get(id);
+  const moving = () => inquiry.status === "waiting" && inquiry.deliveries.some((copy) => copy.state === "pending");
+  while (moving() && performance.now() < until && !signal.aborted) {
+    await pause(LOOK_AGAIN_MS);
+    inquiry = await client.get(id);
+  }
+  if (inquiry.status !== "waiting") return;
+  cli.note(`Asked as ${id}, waiting until ${inquiry.expiresAt}. ${placesOf(inquiry)}`);
+  if (!inquiry.deliveries.some((copy) => copy.state === "shown")) {
+    cli.note(`Nobody sees it yet. To answer here, open another terminal and run: ${cli.program} inbox`);
+  }
+}
+
+function placesOf(inquiry: InquiryView): string {
+  const shown = inquiry.deliveries.filter((copy) => copy.state === "shown").map((copy) => copy.address);
+  const others = inquiry.deliveries.filter((copy) => copy.state !== "shown");
+  const rest = others.map((copy) => `${copy.address} (${copy.reason ?? copy.state})`);
+  const parts = [
+    shown.length > 0 ? `Shown in ${shown.join(", ")}.` : "",
+    rest.length > 0 ? `Not shown in ${rest.join(", ")}.` : "",
+  ];
+  return parts.filter((part) => part !== "").join(" ");
+}
+
+function inputOf(question: string | undefined, options: AskOptions): object {
+  const place = {
+    ...(options.id !== undefined && { id: options.id }),
+    ...(options.session !== undefined && { session: options.session }),
+    ...(options.run !== undefined && { run: options.run }),
+    ...(options.to && { to: options.to }),
+    ...(options.timeout !== undefined && { timeoutSeconds: options.timeout }),
+  };
+  if (options.file !== undefined) {
+    if (question !== undefined) throw new CliFault("Give a question or --file, not both.", 2);
+    return { ...readInput(options.file), ...place };
+  }
+  if (question === undefined) throw new CliFault(`Give a question, as: ${cliExample()}`, 2);
+  const only = {
+    id: "answer",
+    header: options.header ?? firstWords(question),
+    question,
+    options: (options.option ?? []).map((label) => ({ label })),
+    multiSelect: options.multi ?? false,
+  };
+  return { ...place, questions: [only] };
+}
+
+function cliExample(): string {
+  return `askgate ${ASK_EXAMPLE}`;
+}
+
+function readInput(path: string): object {
+  try {
+    const input: unknown = JSON.parse(readFileSync(path === "-" ? 0 : path, "utf8"));
+    if (input !== null && typeof input === "object" && !Array.isArray(input)) return input;
+    throw new Error("it is not an object");
+  } catch (error) {
+    const why =
+      error instanceof SyntaxError ? "it is not JSON" : error instanceof Error ? error.message : String(error);
+    throw new CliFault(`--file ${path} cannot be used: ${why}. It takes {"questions": […]}.`, 2);
+  }
+}
+
+/** A header's length in characters; a longer first word is cut where headers are read. */
+const HEADER_LENGTH = 12;
+
+function firstWords(question: string): string {
+  const words = question.trim().split(/\s+/);
+  let header = words[0] ?? "";
+  for (const word of words.slice(1)) {
+    if (`${header} ${word}`.length > HEADER_LENGTH) break;
+    header += ` ${word}`;
+  }
+  return header.replace(/[?.,:;!]+$/, "") || header;
+}
+
+function wholeNumber(value: string): number {
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError("It takes a whole number of seconds.");
+  return Number(value);
+}

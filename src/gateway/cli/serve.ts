@@ -1,0 +1,43 @@
+/** `serve`: the gateway in the foreground, until a signal stops it. */
+import { Command } from "commander";
+import { type Cli, CliFault, interruptible, type RunningGateway } from "./cli.ts";
+import { keyPath } from "./data-folder.ts";
+
+export function serveCommand(cli: Cli): Command {
+  return new Command("serve").description("run the gateway").action(async ({ json }: { json?: boolean }) => {
+    const interrupt = interruptible();
+    const gateway = await cli.deps.startGateway();
+    if (json)
+      cli.out(
+        JSON.stringify({ url: gateway.url, pid: process.pid, data: cli.config().data, channels: gateway.channels }),
+      );
+    for (const line of greeting(cli, gateway)) cli.note(line);
+    const stopped = new Promise<null>((done) => {
+      if (interrupt.signal.aborted) done(null);
+      interrupt.signal.addEventListener("abort", () => done(null), { once: true });
+    });
+    const failure = await Promise.race([stopped, gateway.failed]);
+    cli.note("Stopping.");
+    await gateway.stop();
+    interrupt.release();
+    if (failure) throw new CliFault(failure.message, 1);
+  });
+}
+
+/** A few lines for whoever started it: where it is, what is on, what to try next. */
+function greeting(cli: Cli, gateway: RunningGateway): string[] {
+  const { data, keys } = cli.config();
+  const named = (["agent", "operator"] as const).map((name) => (keys[name] ? "the environment" : keyPath(data, name)));
+  return [
+    `Askgate listens on ${gateway.url}`,
+    `  data      ${data}`,
+    `  keys      agent: ${named[0]}, operator: ${named[1]}`,
+    `  channels  ${gateway.channels.join(", ")}`,
+    ...gateway.codes.map(
+      ({ channel, code }) => `  ${channel}: nobody is linked yet. Send ${code} to your bot within 10 minutes.`,
+    ),
+    "Try it in two other terminals:",
+    `  ${cli.program} inbox`,
+    `  ${cli.program} ask "Deploy where?" -o Staging -o Production`,
+  ];
+}

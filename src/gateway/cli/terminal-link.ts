@@ -1,0 +1,143 @@
+/**
+ * A person's open line to the gateway: prompts and messages come in, typed lines go out.
+ *
+ * Rules: a prompt is confirmed only after it was shown; a line that did not get through is sent again under the same id
+ * until it does, so that nothing typed is lost and nothing counts twice. The link outlives a restart of the gateway.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import * as z from "zod";
+import { AskgateError } from "../../core/errors.ts";
+import type { Cli } from "./cli.ts";
+import { readEvents, type ServerEvent } from "./sse.ts";
+
+const promptEvent = z.object({
+  id: z.string(),
+  parts: z.array(z.array(z.object({ text: z.string(), style: z.string() }))),
+});
+const helloEvent = z.object({ person: z.string() });
+const messageEvent = z.object({ text: z.string() });
+const replyBody = z.object({ notice: z.string().nullable(), say: z.string().nullable() });
+
+export type PromptSpan = z.infer<typeof promptEvent>["parts"][number][number];
+
+export interface Surface {
+  /** Called at every connection; `again` after the first. */
+  opened(person: string, again: boolean): void;
+  /** One prompt, in parts; it counts as seen when this returns. */
+  prompt(parts: readonly (readonly PromptSpan[])[]): void;
+  message(text: string): void;
+  lost(): void;
+}
+
+export interface Link {
+  /** Whose it is, once it was open. */
+  person(): string | null;
+  /** Hands in a typed line and gives what is to be said to it, if anything. */
+  say(text: string): Promise<string | null>;
+  /** Ends when the signal aborts; rejects when the gateway refuses the link or is not there at first. */
+  readonly done: Promise<void>;
+}
+
+const RETRY_MS = 250;
+
+export function openLink(cli: Cli, person: string | null, surface: Surface, signal: AbortSignal): Link {
+  const path = `/channels/terminal${person === null ? "" : `?person=${encodeURIComponent(person)}`}`;
+  let whose: string | null = null;
+  const known: Surface = {
+    ...surface,
+    opened(name, again) {
+      whose = name;
+      surface.opened(name, again);
+    },
+  };
+  const post = async (body: object): Promise<Response> => {
+    const headers = { "content-type": "application/json" };
+    return refused(await cli.request(path, { method: "POST", headers, body: JSON.stringify(body), signal }));
+  };
+  return {
+    person: () => whose,
+    done: hold(cli, path, known, post, signal),
+    async say(text) {
+      const id = randomUUID();
+      const response = await untilSent(() => post({ kind: "text", id, text }), signal);
+      const reply = replyBody.parse(await response.json());
+      return reply.say ?? reply.notice;
+    },
+  };
+}
+
+const LOOK_AGAIN_MS = 100;
+
+/** Waits until a question is open in this inbox, so that a line which was there before it does not come too early. */
+export async function untilShown(cli: Cli, link: Link, signal: AbortSignal): Promise<void> {
+  const operator = cli.client("operator");
+  while (!signal.aborted) {
+    const here = `terminal:${link.person()}`;
+    const { items } = await operator.list({ status: "waiting" });
+    if (items.some((one) => one.deliveries.some((copy) => copy.address === here && copy.state === "shown"))) return;
+    await pause(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+type Post = (body: object) => Promise<Response>;
+
+async function hold(cli: Cli, path: string, surface: Surface, post: Post, signal: AbortSignal): Promise<void> {
+  let connected = false;
+  let away = false;
+  let last = "";
+  const take = async ({ event, data }: ServerEvent) => {
+    const value: unknown = JSON.parse(data);
+    if (event === "hello") {
+      surface.opened(helloEvent.parse(value).person, connected);
+      connected = true;
+      away = false;
+    } else if (event === "message") {
+      surface.message(messageEvent.parse(value).text);
+    } else if (event === "prompt") {
+      const { id, parts } = promptEvent.parse(value);
+      if (id !== last) surface.prompt(parts);
+      last = id;
+      await post({ kind: "seen", id });
+    }
+  };
+  while (!signal.aborted) {
+    try {
+      const response = await refused(await cli.request(path, { signal }));
+      if (response.body) for await (const event of readEvents(response.body)) await take(event);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!connected || !passes(error)) throw error;
+    }
+    if (signal.aborted) return;
+    if (!away) surface.lost();
+    away = true;
+    await untilSent(async () => refused(await cli.request("/healthz", { signal })), signal).catch(() => {});
+  }
+}
+
+async function untilSent(attempt: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (signal.aborted || !passes(error)) throw error;
+      await pause(RETRY_MS, undefined, { signal });
+    }
+  }
+}
+
+/** The gateway is away or starting; anything it says itself is final. */
+function passes(error: unknown): boolean {
+  return error instanceof AskgateError ? error.code === "unavailable" : error instanceof TypeError;
+}
+
+/** Turns a refusal into its error. */
+async function refused(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const body: unknown = await response.json().catch(() => null);
+  const detail =
+    z.object({ detail: z.string() }).safeParse(body).data?.detail ?? `The gateway answered ${response.status}.`;
+  const code = response.status === 401 ? "unauthorized" : response.status === 404 ? "not_found" : "invalid_request";
+  throw new AskgateError(response.status >= 500 ? "unavailable" : code, detail);
+}

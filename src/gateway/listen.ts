@@ -1,0 +1,64 @@
+/**
+ * A listening socket for the gateway. Closing stops new connections at once, lets running requests end for a limited
+ * time and then cuts the rest: a waiting call that is cut attaches again at the next start.
+ */
+import type { Server } from "node:http";
+import { createAdaptorServer } from "@hono/node-server";
+import { AskgateError } from "../core/errors.ts";
+
+export interface Listening {
+  /** As `http://127.0.0.1:8787`, with the port that was really taken. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Milliseconds running requests may still take when closing; default 2,000. */
+  readonly drainMs?: number;
+}
+
+/** Rejects with AskgateError `unavailable` where the address cannot be had, saying why and what to do. */
+export async function serve(
+  app: { fetch(request: Request): Promise<Response> },
+  options: ListenOptions,
+): Promise<Listening> {
+  const { host, port, drainMs = 2_000 } = options;
+  const server = createAdaptorServer({ fetch: (request) => app.fetch(request), hostname: host }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  return { url: urlOf(server, host), close: () => closed(server, drainMs) };
+}
+
+function urlOf(server: Server, host: string): string {
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function closed(server: Server, drainMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  EADDRINUSE: "is taken. Stop the program that uses it, or set ASKGATE_PORT to a free port",
+  EACCES: "may not be used by this account. Set ASKGATE_PORT to 1024 or above",
+  EADDRNOTAVAIL: "is not an address of this machine. Set ASKGATE_HOST to one that is, such as 127.0.0.1",
+  ENOTFOUND: "is not a known host name. Set ASKGATE_HOST to an address of this machine, such as 127.0.0.1",
+};
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number): AskgateError {
+  const remedy = REMEDIES[error.code ?? ""] ?? `cannot be listened on (${error.message})`;
+  return new AskgateError("unavailable", `${host}:${port} ${remedy}.`);
+}

@@ -1,0 +1,188 @@
+/**
+ * Where the house is put together: the only file that knows the engine, the store, the gateway and every channel.
+ *
+ * Start: hold the data folder, read the keys, open the store, listen, start the channels that are on, announce. Stop is
+ * the same backwards and never longer than 10 s. A part is loaded only when a command needs it.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createClock, entropy } from "./clock.ts";
+import { type Config, readConfig } from "./config.ts";
+import { LOCALES, localeOf } from "./core/locales/locale.ts";
+import type { ChannelSource, Engine } from "./engine/engine.ts";
+import type { CliConfig, RunningGateway } from "./gateway/cli/cli.ts";
+import { runCli } from "./gateway/cli/commands.ts";
+import { ensureKey, holdFolder } from "./gateway/cli/data-folder.ts";
+import type { Listening } from "./gateway/listen.ts";
+import { createLog } from "./log.ts";
+import type { Access } from "./ports/access.ts";
+
+/** A stop that hangs is cut here; what was acknowledged is in the store already. */
+const STOP_WITHIN_MS = 10_000;
+
+/** Channels people only come to; nobody links an account there. */
+const SURFACES: readonly string[] = ["terminal", "web"];
+
+async function startGateway(config: Config): Promise<RunningGateway> {
+  let fail: (error: Error) => void = () => {};
+  const failed = new Promise<Error>((resolve) => {
+    fail = resolve;
+  });
+  const folder = await holdFolder(config.data, () =>
+    fail(new Error(`Another gateway took over ${config.data}: this one did not run for too long, so it stops.`)),
+  );
+  const undo: (() => Promise<void>)[] = [() => folder.release()];
+  try {
+    const { engine, listening } = await assemble(config, undo);
+    const channels = await engine.health.health();
+    folder.announce(reachable(listening.url));
+    const names = Object.keys(channels.channels);
+    return {
+      url: reachable(listening.url),
+      channels: names,
+      codes: await firstCodes(engine.access, names),
+      failed,
+      stop: () => stop(undo),
+    };
+  } catch (error) {
+    await stop(undo);
+    throw error;
+  }
+}
+
+/** Builds and starts all parts; each that must be stopped puts its stop before those it depends on. */
+async function assemble(
+  config: Config,
+  undo: (() => Promise<void>)[],
+): Promise<{ engine: Engine; listening: Listening }> {
+  const [{ openStore }, { createEngine }, { mintKey }, { createHttp }, { serve }] = await Promise.all([
+    import("./store/store.ts"),
+    import("./engine/engine.ts"),
+    import("./engine/mint.ts"),
+    import("./gateway/http.ts"),
+    import("./gateway/listen.ts"),
+  ]);
+  const clock = createClock();
+  const { ASKGATE_API_KEY, ASKGATE_OPERATOR_KEY, ASKGATE_LOG_LEVEL } = config.variables;
+  const agent = ASKGATE_API_KEY ?? ensureKey(config.data, "agent", () => mintKey(entropy, "agent"));
+  const operator = ASKGATE_OPERATOR_KEY ?? ensureKey(config.data, "operator", () => mintKey(entropy, "operator"));
+  const log = createLog({ level: ASKGATE_LOG_LEVEL, secrets: [...config.secrets, agent, operator] });
+  const store = await openStore(config.databaseUrl, { log });
+  undo.unshift(() => store.close());
+  const fixedKeys = [
+    { id: "agent", key: agent, scope: "agent" },
+    { id: "operator", key: operator, scope: "operator" },
+  ] as const;
+  const settings = { locale: config.locale, directory: config.directory, fixedKeys };
+  const sources = await channelsOf(config);
+  const engine = await createEngine({
+    store,
+    clock,
+    entropy,
+    log,
+    settings,
+    channels: (access) => sources.map((make) => make(access)),
+  });
+  const { asker, access, health, mounts } = engine;
+  const http = createHttp({ asker, access, health, clock, log, mounts, hosts: hostsOf(config) });
+  const listening = await serve(http, { host: config.host, port: config.port });
+  undo.unshift(async () => {
+    await Promise.all([listening.close(), engine.stop()]);
+  });
+  await engine.start();
+  return { engine, listening };
+}
+
+/** The channels that are on; a platform's library is loaded for those alone. */
+async function channelsOf(config: Config): Promise<readonly ((access: Access) => ChannelSource)[]> {
+  const { channelSource } = await import("./engine/engine.ts");
+  const { terminal } = await import("../adapters/terminal.ts");
+  const on = [(access: Access) => channelSource(terminal, terminalConfig(access))];
+  const { TELEGRAM_BOT_TOKEN: token, TELEGRAM_API_ROOT: apiRoot } = config.variables;
+  if (token !== undefined) {
+    const { telegram } = await import("../adapters/telegram.ts");
+    const settings = telegram.config.parse({ token, apiRoot, commands: commandsIn(config.locale) });
+    on.push(() => channelSource(telegram, settings));
+  }
+  return on;
+}
+
+function terminalConfig(access: Access) {
+  return {
+    person: access.personNamed,
+    async operator(authorization: string | null) {
+      const key = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
+      return key !== undefined && (await access.authenticate(key))?.scope === "operator";
+    },
+  };
+}
+
+/** The bot's registered commands: platforms take Latin names only, so they are the English ones, explained in `tag`. */
+function commandsIn(tag: string) {
+  const about = localeOf(tag).strings;
+  const { strings } = LOCALES.en;
+  return (["start", "help", "skip", "cancel", "open"] as const).map((name) => ({
+    command: strings[`command.${name}`],
+    description: about[`command.${name}_about`],
+  }));
+}
+
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
+
+/** On a loopback address only names of our own are served; whoever listens wider chose who can reach it. */
+function hostsOf(config: Config): readonly string[] | null {
+  if (!LOOPBACK.has(config.host)) return null;
+  const address = config.variables.ASKGATE_PUBLIC_URL;
+  return address === undefined ? [] : [new URL(address).hostname];
+}
+
+/** An address that listens everywhere is reached through this machine. */
+function reachable(url: string): string {
+  return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}
+
+async function firstCodes(access: Access, channels: readonly string[]): Promise<RunningGateway["codes"]> {
+  const fresh = channels.filter((channel) => !SURFACES.includes(channel) && !access.paired(channel));
+  return Promise.all(fresh.map(async (channel) => ({ channel, code: (await access.pair(channel, null)).code })));
+}
+
+async function stop(undo: readonly (() => Promise<void>)[]): Promise<void> {
+  const cut = setTimeout(() => process.exit(1), STOP_WITHIN_MS);
+  for (const step of undo) await step();
+  clearTimeout(cut);
+}
+
+async function tryDatabase(config: Config): Promise<string> {
+  const path = /^sqlite:(.+)$/.exec(config.databaseUrl)?.[1];
+  if (path === ":memory:") return "is in memory and forgets everything at a stop";
+  if (path !== undefined && !existsSync(path)) return `${path} is made at the first start`;
+  const { openStore } = await import("./store/store.ts");
+  const store = await openStore(config.databaseUrl, { log: createLog({ level: "error", secrets: config.secrets }) });
+  await store.close();
+  return path === undefined ? "opens" : `${path} opens`;
+}
+
+function cliConfig({ data, locale, variables }: Config): CliConfig {
+  const {
+    ASKGATE_URL,
+    ASKGATE_API_KEY,
+    ASKGATE_OPERATOR_KEY,
+    TELEGRAM_BOT_TOKEN: token,
+    TELEGRAM_API_ROOT,
+  } = variables;
+  return {
+    data,
+    locale,
+    url: ASKGATE_URL ?? null,
+    keys: { agent: ASKGATE_API_KEY ?? null, operator: ASKGATE_OPERATOR_KEY ?? null },
+    telegram: token === undefined ? null : { token, apiRoot: TELEGRAM_API_ROOT ?? null },
+  };
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  process.exitCode = await runCli(process.argv.slice(2), {
+    config: () => cliConfig(readConfig()),
+    startGateway: () => startGateway(readConfig()),
+    tryDatabase: () => tryDatabase(readConfig()),
+  });
+}

@@ -1,0 +1,81 @@
+/**
+ * SQLite as a dialect: one file, one connection, every commit on the disk before it is acknowledged.
+ *
+ * Rules: WAL with synchronous=FULL, so that a kill or a power cut loses nothing acknowledged; a transaction takes the
+ * write lock when it begins, because one that upgrades later fails instead of waiting; the driver is chosen by Node's
+ * version and never by trying, since the wrong one ends the process instead of throwing.
+ */
+import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, resolve } from "node:path";
+import { type Dialect, SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+
+interface SqliteFile extends SqliteDatabase {
+  pragma(text: string): unknown;
+}
+
+type OpenFile = new (path: string, options: { readonly timeout: number }) => SqliteFile;
+
+/** How long another process may hold the write lock before an operation fails. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Distinct statements kept prepared; more than the store has, list lengths included. */
+const PREPARED = 1_000;
+
+/** `path` is a file, created with its folder, or `:memory:`. */
+export function sqliteDialect(path: string): Dialect {
+  const dialect = new SqliteDialect({ database: prepared(openFile(path)) });
+  return {
+    createDriver: () => dialect.createDriver(),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createAdapter: () => new TransactionalDdl(),
+  };
+}
+
+/** SQLite rolls schema changes back like any others, so a migration is one transaction and racing ones queue up. */
+class TransactionalDdl extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+function openFile(path: string): SqliteFile {
+  const file = path === ":memory:" ? path : resolve(path);
+  if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const database = new (loadDriver())(file, { timeout: BUSY_TIMEOUT_MS });
+  database.pragma("journal_mode = WAL");
+  database.pragma("synchronous = FULL");
+  database.pragma("foreign_keys = ON");
+  return database;
+}
+
+function loadDriver(): OpenFile {
+  const major = Number(process.versions.node.split(".")[0]);
+  const name = major >= 22 ? "better-sqlite3" : "better-sqlite3-node20";
+  try {
+    return createRequire(import.meta.url)(name);
+  } catch (cause) {
+    throw new Error(
+      `The SQLite driver "${name}" is not installed for Node ${process.versions.node}: run "npm install" with this ` +
+        "version of Node, or set ASKGATE_DATABASE_URL to another database.",
+      { cause },
+    );
+  }
+}
+
+/** Keeps statements prepared, and lets every transaction begin with the write lock. */
+function prepared(file: SqliteFile): SqliteDatabase {
+  const statements = new Map<string, SqliteStatement>();
+  return {
+    close: () => file.close(),
+    prepare(sql) {
+      const known = statements.get(sql);
+      if (known) return known;
+      if (statements.size >= PREPARED) statements.clear();
+      const statement = file.prepare(sql === "begin" ? "begin immediate" : sql);
+      statements.set(sql, statement);
+      return statement;
+    },
+  };
+}

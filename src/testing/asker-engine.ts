@@ -1,0 +1,174 @@
+/**
+ * The real engine under test, whole: a database in memory, one roomy chat with the owner, a clock that can be moved, and
+ * a key of every kind. On it stand the harnesses of asking: the engine itself, and the gateway over HTTP.
+ */
+import { randomBytes } from "node:crypto";
+import { createClient } from "../client.ts";
+import type { Limits } from "../core/limits.ts";
+import { createEngine, type Engine } from "../engine/engine.ts";
+import { createHttp } from "../gateway/http.ts";
+import { serve } from "../gateway/listen.ts";
+import type { NewKey } from "../ports/access.ts";
+import type { Asker, Caller } from "../ports/asker.ts";
+import type { Log } from "../ports/log.ts";
+import { openStore } from "../store/store.ts";
+import type { AskerHarness, Calls, RespondentHarness, Who } from "./asker-harness.ts";
+import { CRAMPED, hostileLoopback } from "./hostile-channel.ts";
+import type { Loopback } from "./loopback.ts";
+import { type SkippingClock, skippingClock } from "./skipping-clock.ts";
+import { until } from "./until.ts";
+
+/** The hostile channel's platform in a good mood. */
+const ROOMY: Limits = {
+  ...CRAMPED,
+  text: { max: 4_000, unit: "codePoints" },
+  buttons: { max: 20, perRow: 1, label: { max: 60, unit: "codePoints" }, payloadBytes: 40 },
+};
+
+const KEYS: Readonly<Record<Who, NewKey>> = {
+  agent: { scope: "agent" },
+  other: { scope: "agent" },
+  scoped: { scope: "agent", sessions: ["support"] },
+  subagent: { scope: "agent", kind: "subagent" },
+  operator: { scope: "operator" },
+};
+
+export interface EngineStand {
+  readonly engine: Engine;
+  readonly clock: SkippingClock;
+  readonly chat: Loopback;
+  readonly keys: Readonly<Record<Who, string>>;
+  close(): Promise<void>;
+}
+
+export const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+export async function openEngine(log: Log = silentLog): Promise<EngineStand> {
+  const clock = skippingClock();
+  const chat = hostileLoopback(ROOMY, false);
+  const store = await openStore("sqlite::memory:", { log });
+  const ana = { name: "ana", identities: [chat.place.actor], roles: ["owner"], locale: null };
+  const engine = await createEngine({
+    store,
+    clock,
+    log,
+    entropy: { bytes: (length) => randomBytes(length) },
+    settings: {
+      locale: "en",
+      directory: { people: new Map([["ana", ana]]), sessions: new Map(), admit: new Map() },
+      fixedKeys: [],
+    },
+    channels: () => [{ name: "hostile", limits: ROOMY, open: chat.open }],
+  });
+  await engine.start();
+  const keys: Partial<Record<Who, string>> = {};
+  for (const who of Object.keys(KEYS) as Who[]) keys[who] = (await engine.access.addKey(KEYS[who])).key;
+  const close = async (): Promise<void> => {
+    await engine.stop();
+    await store.close();
+  };
+  return { engine, clock, chat, keys: keys as Record<Who, string>, close };
+}
+
+/** The engine's asker port, called directly. */
+export async function engineHarness(): Promise<AskerHarness> {
+  const stand = await openEngine();
+  const callers = new Map<Who, Caller>();
+  for (const who of Object.keys(KEYS) as Who[]) {
+    const caller = await stand.engine.access.authenticate(stand.keys[who]);
+    if (caller) callers.set(who, caller);
+  }
+  return {
+    as: (who) => bound(stand.engine.asker, callers.get(who) as Caller),
+    person: personOf(stand),
+    quiet: async () => {},
+    pass: async (ms) => stand.clock.skip(ms),
+    close: stand.close,
+  };
+}
+
+/** The gateway on a port of its own, through the HTTP client. */
+export async function httpHarness(): Promise<AskerHarness> {
+  const stand = await openEngine();
+  const { asker, running } = counted(stand.engine.asker);
+  const { access, health, mounts } = stand.engine;
+  const http = createHttp({ asker, access, health, mounts, clock: stand.clock, log: silentLog });
+  const listening = await serve(http, { host: "127.0.0.1", port: 0 });
+  return {
+    as: (who) => createClient({ url: listening.url, key: stand.keys[who] }),
+    person: personOf(stand),
+    quiet: async () => {
+      await until("no waiting call is left", () => running() === 0);
+    },
+    pass: async (ms) => stand.clock.skip(ms),
+    async close() {
+      await listening.close();
+      await stand.close();
+    },
+  };
+}
+
+/** The asker as one caller's calls, with the manners of a client: what was handed over is collected. */
+function bound(asker: Asker, caller: Caller): Calls {
+  return {
+    ask: (input, { idempotencyKey } = {}) => asker.ask(caller, input, idempotencyKey),
+    async askUser(input, { signal = new AbortController().signal, ...options } = {}) {
+      const result = await asker.askUser(caller, input, { ...options, signal });
+      signal.throwIfAborted();
+      await asker.collect(caller, result.inquiry_id);
+      return result;
+    },
+    get: (id, { waitSeconds, signal = new AbortController().signal } = {}) =>
+      asker.get(caller, id, waitSeconds === undefined ? undefined : { waitMs: waitSeconds * 1000, signal }),
+    list: (query = {}) => asker.list(caller, query),
+    answer: (id, input, { idempotencyKey } = {}) => asker.answer(caller, id, input, idempotencyKey),
+    skip: (id, { idempotencyKey } = {}) => asker.skip(caller, id, idempotencyKey),
+    cancel: (id, { idempotencyKey } = {}) => asker.cancel(caller, id, idempotencyKey),
+    abortRun: (run) => asker.abortRun(caller, run),
+    moveTask: (taskId, input) => asker.moveTask(caller, taskId, input),
+  };
+}
+
+/** The same asker, telling how many waiting calls run, their collection included. */
+function counted(asker: Asker): { asker: Asker; running: () => number } {
+  let running = 0;
+  async function count<T>(work: Promise<T>): Promise<T> {
+    running += 1;
+    try {
+      return await work;
+    } finally {
+      running -= 1;
+    }
+  }
+  return {
+    asker: {
+      ...asker,
+      askUser: (caller, input, options) => count(asker.askUser(caller, input, options)),
+      collect: (caller, id) => count(asker.collect(caller, id)),
+    },
+    running: () => running,
+  };
+}
+
+function personOf({ engine, chat, keys }: EngineStand): RespondentHarness {
+  async function sees(inquiry: string): Promise<void> {
+    const operator = await engine.access.authenticate(keys.operator);
+    if (!operator) throw new Error("the operator's key is gone");
+    await until("the inquiry is shown", async () => (await engine.asker.get(operator, inquiry)).shownAt);
+  }
+  return {
+    sees,
+    async answers(inquiry, _question, label) {
+      await sees(inquiry);
+      const [message, button] = await until(`a button says ${label}`, async () => {
+        const pairs = (await chat.shown()).flatMap((one) => one.buttons.map((key) => [one, key] as const));
+        return pairs.find(([, key]) => key.label.includes(label));
+      });
+      await chat.press(message, button);
+    },
+    async cancels(inquiry) {
+      await sees(inquiry);
+      await chat.write("cancel");
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * A whole bridge for tests: engine, store and channels as they ship, over loopback platforms and a clock that can be put
+ * forward. It can be ended the hard way and opened again on the same store.
+ */
+import { telegram } from "../../adapters/telegram.ts";
+import type { Directory } from "../core/people.ts";
+import { type ChannelSource, channelSource, createEngine, type Engine } from "../engine/engine.ts";
+import type { Caller } from "../ports/asker.ts";
+import type { Log } from "../ports/log.ts";
+import { type DurableStore, openStore } from "../store/store.ts";
+import type { TelegramServer } from "./telegram-server.ts";
+import { createTestClock, entropy, type TestClock } from "./test-clock.ts";
+
+export const AGENT: Caller = { keyId: "agent", scope: "agent", sessions: [], kind: "main" };
+export const OPERATOR: Caller = { keyId: "operator", scope: "operator", sessions: [], kind: "main" };
+
+export const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+export interface BridgeOptions {
+  /** `sqlite::memory:` by default. */
+  readonly url?: string;
+  readonly clock?: TestClock;
+  readonly directory?: Partial<Directory>;
+  readonly log?: Log;
+  readonly channels?: (engine: { readonly access: Engine["access"] }) => readonly ChannelSource[];
+}
+
+export interface Bridge {
+  readonly engine: Engine;
+  readonly store: DurableStore;
+  readonly clock: TestClock;
+  close(): Promise<void>;
+}
+
+/** Ana (100) is the owner, Ben (200) a colleague; the group -1001 admits both. */
+export const PEOPLE: Directory = {
+  people: new Map([
+    ["ana", { name: "ana", identities: ["telegram:100"], roles: ["owner"], locale: "en" }],
+    ["ben", { name: "ben", identities: ["telegram:200"], roles: ["team"], locale: "en" }],
+  ]),
+  sessions: new Map(),
+  admit: new Map([["telegram:-1001", ["ana", "ben"]]]),
+};
+
+export function telegramSource(server: TelegramServer): ChannelSource {
+  return channelSource(telegram, telegram.config.parse({ token: server.token, apiRoot: server.url }));
+}
+
+export async function openBridge(options: BridgeOptions = {}): Promise<Bridge> {
+  const clock = options.clock ?? createTestClock();
+  const log = options.log ?? SILENT;
+  const store = await openStore(options.url ?? "sqlite::memory:", { log });
+  const engine = await createEngine({
+    store,
+    clock,
+    entropy,
+    log,
+    settings: { locale: "en", directory: { ...PEOPLE, ...options.directory }, fixedKeys: [] },
+    channels: (access) => options.channels?.({ access }) ?? [],
+  });
+  await engine.start();
+  return {
+    engine,
+    store,
+    clock,
+    async close() {
+      await engine.stop();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * What the store costs: `node --import tsx test/bench/store.ts [FOLDER]`. A cycle is one inquiry's whole life: asked with a copy and a deadline,
+ * claimed, shown, answered, claimed, closed, collected. FOLDER is on the disk to measure, by default the system's.
+ */
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Inquiry } from "../../src/core/inquiry.ts";
+import type { NewOutboxRow } from "../../src/ports/store.ts";
+import { type DurableStore, openStore } from "../../src/store/store.ts";
+import { copyOf, inquiryOf, silent } from "../../src/testing/store-samples.ts";
+
+const LEASE_MS = 30_000;
+const IN_FLIGHT = 200;
+
+let serial = 0;
+let now = Date.now();
+
+function asked(address: string): { inquiry: Inquiry; copy: NewOutboxRow; deadline: NewOutboxRow } {
+  serial += 1;
+  now += 1;
+  const inquiry = inquiryOf(`inq_${serial}`, { createdAt: now, expiresAt: now + 900_000, contentKey: `content ${serial}` });
+  const deadline = { id: `end_${serial}`, lane: "deadline", inquiry: inquiry.uid, dueAt: inquiry.expiresAt, delivery: null } as const;
+  return { inquiry, copy: copyOf(inquiry, address, { dueAt: now }), deadline };
+}
+
+async function ask(store: DurableStore, address: string): Promise<Inquiry> {
+  const { inquiry, copy, deadline } = asked(address);
+  await store.commit({ create: [inquiry], add: [copy, deadline] });
+  return inquiry;
+}
+
+async function show(store: DurableStore, state: "shown" | "closed", limit: number): Promise<number> {
+  const rows = await store.claim({ lane: "delivery", channel: "bench", limit, now, leaseMs: LEASE_MS });
+  await Promise.all(
+    rows.map((row) => {
+      if (row.delivery === null) throw new Error("a delivery row without a delivery");
+      const { channel: _channel, address: _address, entry: _entry, ...patch } = row.delivery;
+      const delivery = { ...patch, state, digest: `${state} ${row.id}`, receipt: { parts: [row.id] } };
+      return store.settle({ row: row.id, epoch: row.epoch, dueAt: null, attempts: 0, delivery, shownAt: now });
+    }),
+  );
+  return rows.length;
+}
+
+async function answer(store: DurableStore, inquiry: Inquiry): Promise<void> {
+  now += 1;
+  const by = { person: "ana", channel: "bench", address: "bench:1" };
+  const values = [{ kind: "option", label: "Staging" }] as const;
+  const resolutions = new Map([["target", { outcome: "answered", values, by } as const]]);
+  const settled: Inquiry = { ...inquiry, status: "answered", version: 2, resolutions, settledAt: now, settledBy: by };
+  await store.commit({
+    once: { key: `press ${inquiry.uid}`, reply: { notice: "ok", say: null }, at: now },
+    update: [{ from: 1, inquiry: settled }],
+    wake: [{ inquiry: inquiry.uid, at: now }],
+  });
+}
+
+/** Asks, shows, answers, closes and collects as many inquiries as there are addresses, side by side. */
+async function round(store: DurableStore, addresses: readonly string[]): Promise<void> {
+  const inquiries = await Promise.all(addresses.map((address) => ask(store, address)));
+  for (let shown = 0; shown < addresses.length; ) shown += await show(store, "shown", 64);
+  await Promise.all(inquiries.map((inquiry) => answer(store, inquiry)));
+  for (let closed = 0; closed < addresses.length; ) closed += await show(store, "closed", 64);
+  await Promise.all(inquiries.map((inquiry) => store.collect(inquiry.uid, now)));
+}
+
+/** Fills the store with inquiries that were shown and wait. */
+async function fill(store: DurableStore, count: number, address: (index: number) => string): Promise<void> {
+  const at = { state: "shown" } as const;
+  for (let done = 0; done < count; ) {
+    const some = Array.from({ length: Math.min(500, count - done) }, (_, index) => {
+      const { inquiry, copy, deadline } = asked(address(done + index));
+      const delivery = copy.delivery && { ...copy.delivery, ...at };
+      return { inquiry, rows: [{ ...copy, dueAt: null, delivery }, deadline] };
+    });
+    await Promise.all(some.map(({ inquiry, rows }) => store.commit({ create: [inquiry], add: rows })));
+    done += some.length;
+  }
+}
+
+async function withStore<T>(folder: string, use: (store: DurableStore) => Promise<T>): Promise<T> {
+  const inside = mkdtempSync(join(folder, "askgate-bench-"));
+  const store = await openStore(`sqlite:${join(inside, "bench.db")}`, { log: silent });
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+    rmSync(inside, { recursive: true });
+  }
+}
+
+/** Milliseconds of one cycle after another, the median of several hundred. */
+async function cycleMs(store: DurableStore, address: string): Promise<number> {
+  const times: number[] = [];
+  for (let index = 0; index < 400; index += 1) {
+    const start = performance.now();
+    await round(store, [address]);
+    times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b)[200] ?? Number.NaN;
+}
+
+async function throughput(store: DurableStore): Promise<{ perSecond: number; commits: number }> {
+  const addresses = Array.from({ length: IN_FLIGHT }, (_, index) => `bench:${index}`);
+  for (let warm = 0; warm < 3; warm += 1) await round(store, addresses);
+  const before = store.stats().commits;
+  const start = performance.now();
+  const rounds = 20;
+  for (let index = 0; index < rounds; index += 1) await round(store, addresses);
+  const cycles = rounds * IN_FLIGHT;
+  const perSecond = (cycles * 1_000) / (performance.now() - start);
+  return { perSecond, commits: (store.stats().commits - before) / cycles };
+}
+
+function flushesPerSecond(folder: string): number {
+  const inside = mkdtempSync(join(folder, "askgate-bench-"));
+  const file = openSync(join(inside, "flush"), "w");
+  const start = performance.now();
+  let flushes = 0;
+  for (; performance.now() - start < 1_000; flushes += 1) {
+    writeSync(file, Buffer.alloc(4_096), 0, 4_096, 0);
+    fdatasyncSync(file);
+  }
+  closeSync(file);
+  rmSync(inside, { recursive: true });
+  return flushes;
+}
+
+async function main(folder: string): Promise<void> {
+  console.log(`disk: ${flushesPerSecond(folder)} flushes/s`);
+  const { perSecond, commits } = await withStore(folder, throughput);
+  console.log(`${IN_FLIGHT} in flight: ${perSecond.toFixed(0)} cycles/s, ${commits.toFixed(3)} commits/cycle`);
+  const spread = (index: number) => `bench:waiting-${index}`;
+  const alone = await withStore(folder, async (store) => {
+    await fill(store, 100, spread);
+    return cycleMs(store, "bench:1");
+  });
+  console.log(`one at a time, 100 waiting: ${alone.toFixed(2)} ms/cycle`);
+  for (const [where, address] of [["at as many addresses", spread], ["at one address", () => "bench:1"]] as const) {
+    const crowded = await withStore(folder, async (store) => {
+      await fill(store, 100_000, address);
+      return cycleMs(store, "bench:1");
+    });
+    console.log(`one at a time, 100,000 waiting ${where}: ${crowded.toFixed(2)} ms/cycle, ${(crowded / alone).toFixed(2)} x`);
+  }
+}
+
+await main(process.argv[2] ?? tmpdir());
