@@ -8,7 +8,7 @@
  * `GET /channels/terminal?person=NAME` streams the events `hello` {person}, `prompt` {id, parts} and `message` {text};
  * `POST` to the same address takes {kind: "seen", id} and {kind: "text", id, text}, the latter answering {notice, say}.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { DeliveryError } from "../src/core/delivery.ts";
 import type { FittedPrompt } from "../src/core/fit.ts";
@@ -63,7 +63,7 @@ export const terminal: ChannelModule<TerminalConfig> = {
 
 function channelOf(host: ChannelHost, inboxes: Inboxes): Channel {
   return {
-    send: (to, prompt, context) => inboxes.show(personAt(to), promptId(context.key, prompt), prompt),
+    send: (to, prompt, context) => inboxes.show(personAt(to), context.key, prompt),
     edit: async (_to, at) => at,
     say: async (to, text) => {
       if (!inboxes.write(personAt(to), "message", { text })) throw nobodyThere();
@@ -75,11 +75,6 @@ function channelOf(host: ChannelHost, inboxes: Inboxes): Channel {
     },
     close: async () => inboxes.close(),
   };
-}
-
-/** The same copy with the same content has the same id: an inbox that has shown it confirms without printing again. */
-function promptId(key: string, prompt: FittedPrompt): string {
-  return `${key}.${createHash("sha256").update(JSON.stringify(prompt.parts)).digest("hex").slice(0, 16)}`;
 }
 
 function personAt(address: string): string {
@@ -215,7 +210,7 @@ class Inboxes {
     return all !== undefined;
   }
 
-  /** Resolves when the first inbox has shown it. */
+  /** Resolves when the first inbox has shown it; one that showed this `id` before confirms without printing again. */
   async show(person: string, id: string, prompt: FittedPrompt): Promise<Receipt> {
     if (!this.write(person, "prompt", { id, parts: prompt.parts })) throw nobodyThere();
     await new Promise<void>((resolve, reject) => {

@@ -20,10 +20,12 @@ export type Call = (
   options?: CallOptions,
 ) => Promise<{ response: Response; body: unknown }>;
 
+const DROPPED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
 /** The connection failed, before or in the middle of the answer; whether the gateway acted is not known. */
 export class Unreachable extends AskgateError {
-  /** Nobody listens there: the request was never sent. */
-  readonly refused: boolean;
+  /** There was a connection, and it broke; false where none could be made at all. */
+  readonly dropped: boolean;
 
   constructor(url: string, cause: unknown) {
     const { code, message } = rootOf(cause);
@@ -32,7 +34,7 @@ export class Unreachable extends AskgateError {
       `The gateway at ${url} cannot be reached (${message}). Is it running? Start it with: askgate serve`,
     );
     this.name = "Unreachable";
-    this.refused = code === "ECONNREFUSED";
+    this.dropped = DROPPED.has(code);
   }
 }
 

@@ -160,7 +160,7 @@ async function settled(call: Call, path: string, waiting: Waiting, patience: num
 }
 
 /**
- * Repeats an attempt that may be repeated until it gives a value. A gateway nobody listens at is an error at first;
+ * Repeats an attempt that may be repeated until it gives a value. One that cannot be connected to is an error at first;
  * once reached, it may be away for `patience` milliseconds at a stretch.
  */
 async function persist<T>(
@@ -179,7 +179,7 @@ async function persist<T>(
       const value = await attempt(reached);
       if (value !== null) return value;
     } catch (error) {
-      const passing = error instanceof Unreachable ? everReached || !error.refused : isRestart(error) && everReached;
+      const passing = isAway(error) && (everReached || (error instanceof Unreachable && error.dropped));
       lostAt ??= performance.now();
       if (!passing || performance.now() - lostAt >= patience) throw error;
     }
@@ -187,7 +187,8 @@ async function persist<T>(
   }
 }
 
-function isRestart(error: unknown): boolean {
+/** Out of reach, or starting or stopping. */
+function isAway(error: unknown): boolean {
   return error instanceof AskgateError && error.code === "unavailable";
 }
 

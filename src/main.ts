@@ -6,6 +6,7 @@
  */
 import { existsSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { ZodError } from "zod";
 import { createClock, entropy } from "./clock.ts";
 import { type Config, readConfig } from "./config.ts";
 import { LOCALES, localeOf } from "./core/locales/locale.ts";
@@ -16,6 +17,8 @@ import { ensureKey, holdFolder } from "./gateway/cli/data-folder.ts";
 import type { Listening } from "./gateway/listen.ts";
 import { createLog } from "./log.ts";
 import type { Access } from "./ports/access.ts";
+import type { Clock } from "./ports/clock.ts";
+import type { Log } from "./ports/log.ts";
 
 /** A stop that hangs is cut here; what was acknowledged is in the store already. */
 const STOP_WITHIN_MS = 10_000;
@@ -55,24 +58,16 @@ async function assemble(
   config: Config,
   undo: (() => Promise<void>)[],
 ): Promise<{ engine: Engine; listening: Listening }> {
-  const [{ openStore }, { createEngine }, { mintKey }, { createHttp }, { serve }] = await Promise.all([
+  const [{ openStore }, { createEngine }] = await Promise.all([
     import("./store/store.ts"),
     import("./engine/engine.ts"),
-    import("./engine/mint.ts"),
-    import("./gateway/http.ts"),
-    import("./gateway/listen.ts"),
   ]);
   const clock = createClock();
-  const { ASKGATE_API_KEY, ASKGATE_OPERATOR_KEY, ASKGATE_LOG_LEVEL } = config.variables;
-  const agent = ASKGATE_API_KEY ?? ensureKey(config.data, "agent", () => mintKey(entropy, "agent"));
-  const operator = ASKGATE_OPERATOR_KEY ?? ensureKey(config.data, "operator", () => mintKey(entropy, "operator"));
-  const log = createLog({ level: ASKGATE_LOG_LEVEL, secrets: [...config.secrets, agent, operator] });
+  const fixedKeys = await keysOf(config);
+  const secrets = [...config.secrets, ...fixedKeys.map(({ key }) => key)];
+  const log = createLog({ level: config.variables.ASKGATE_LOG_LEVEL, secrets });
   const store = await openStore(config.databaseUrl, { log });
   undo.unshift(() => store.close());
-  const fixedKeys = [
-    { id: "agent", key: agent, scope: "agent" },
-    { id: "operator", key: operator, scope: "operator" },
-  ] as const;
   const settings = { locale: config.locale, directory: config.directory, fixedKeys };
   const sources = await channelsOf(config);
   const engine = await createEngine({
@@ -83,14 +78,44 @@ async function assemble(
     settings,
     channels: (access) => sources.map((make) => make(access)),
   });
-  const { asker, access, health, mounts } = engine;
-  const http = createHttp({ asker, access, health, clock, log, mounts, hosts: hostsOf(config) });
-  const listening = await serve(http, { host: config.host, port: config.port });
+  const listening = await openFront(config, engine, clock, log);
   undo.unshift(async () => {
     await Promise.all([listening.close(), engine.stop()]);
   });
   await engine.start();
   return { engine, listening };
+}
+
+/** The HTTP side. While it closes, whoever comes back over an open connection is told to come again on another one. */
+async function openFront(config: Config, engine: Engine, clock: Clock, log: Log): Promise<Listening> {
+  const { createHttp } = await import("./gateway/http.ts");
+  const { HttpRefusal, problemResponse } = await import("./gateway/problem.ts");
+  const { serve } = await import("./gateway/listen.ts");
+  const { asker, access, health, mounts } = engine;
+  const http = createHttp({ asker, access, health, clock, log, mounts, hosts: hostsOf(config) });
+  const away = () =>
+    new HttpRefusal("unavailable", 503, "The gateway is stopping; ask again.", { connection: "close" });
+  let closing = false;
+  const fetch = async (request: Request) => (closing ? problemResponse(away(), log) : http.fetch(request));
+  const { url, close } = await serve({ fetch }, { host: config.host, port: config.port });
+  return {
+    url,
+    close() {
+      closing = true;
+      return close();
+    },
+  };
+}
+
+/** The keys that need no database: from the environment, else from the data folder, made at the first start. */
+async function keysOf({ data, variables }: Config) {
+  const { mintKey } = await import("./engine/mint.ts");
+  const given = { agent: variables.ASKGATE_API_KEY, operator: variables.ASKGATE_OPERATOR_KEY };
+  return (["agent", "operator"] as const).map((scope) => ({
+    id: scope,
+    scope,
+    key: given[scope] ?? ensureKey(data, scope, () => mintKey(entropy, scope)),
+  }));
 }
 
 /** The channels that are on; a platform's library is loaded for those alone. */
@@ -101,10 +126,15 @@ async function channelsOf(config: Config): Promise<readonly ((access: Access) =>
   const { TELEGRAM_BOT_TOKEN: token, TELEGRAM_API_ROOT: apiRoot } = config.variables;
   if (token !== undefined) {
     const { telegram } = await import("../adapters/telegram.ts");
-    const settings = telegram.config.parse({ token, apiRoot, commands: commandsIn(config.locale) });
-    on.push(() => channelSource(telegram, settings));
+    const settings = telegram.config.safeParse({ token, apiRoot, commands: commandsIn(config.locale) });
+    if (!settings.success) throw new Error(`The settings of telegram are wrong: ${wordsOf(settings.error)}.`);
+    on.push(() => channelSource(telegram, settings.data));
   }
   return on;
+}
+
+function wordsOf(error: ZodError): string {
+  return error.issues.map(({ path, message }) => `${path.join(".")} ${message}`).join("; ");
 }
 
 function terminalConfig(access: Access) {

@@ -17,9 +17,11 @@ interface Documented {
   readonly description: string;
 }
 
-type Spec = Readonly<Record<"methods" | "types", Readonly<Record<string, { readonly fields?: readonly Documented[] }>>>>;
+type Spec = Readonly<
+  Record<"methods" | "types", Readonly<Record<string, { readonly fields?: readonly Documented[] }>>>
+>;
 
-const folder = process.env["ASKGATE_SPECS"];
+const folder = process.env.ASKGATE_SPECS;
 if (folder === undefined) throw new Error("ASKGATE_SPECS is not set: name the folder that holds telegram/bot-api.json");
 const spec = JSON.parse(readFileSync(join(folder, "telegram", "bot-api.json"), "utf8")) as Spec;
 

@@ -27,31 +27,38 @@ const BLANK = "·";
 /** An @name that the platform would turn into a mention and notify. */
 const MENTION = /(?<![\p{L}\p{N}_])@(?=\w\w)/gu;
 
-/** Sends what `partial` lacks. */
+/** A receipt while it is being earned. */
+interface Draft {
+  readonly parts: string[];
+  entry?: string;
+  postedAt?: number;
+}
+
+/** Sends what `partial` lacks; where the prompt has become shorter meanwhile, what stands is brought up to it. */
 export async function sendCopy(desk: Desk, prompt: FittedPrompt, partial: Receipt | null): Promise<Receipt> {
-  const parts = [...(partial?.parts ?? [])];
+  if (partial && partial.parts.length >= prompt.parts.length) return await editCopy(desk, partial, prompt);
+  const copy: Draft = { ...partial, parts: [...(partial?.parts ?? [])] };
   try {
-    await sendMissing(desk, prompt, parts);
-    const entry = partial?.entry ?? (await openEntry(desk, prompt, parts));
-    return entry === undefined ? { parts } : { parts, entry };
+    await sendMissing(desk, prompt, copy);
+    await openEntry(desk, prompt, copy);
+    return copy;
   } catch (error) {
-    throw withPartial(toDeliveryError(error, desk.api), parts, partial?.entry);
+    throw withPartial(toDeliveryError(error, desk.api), copy);
   }
 }
 
 /** Surplus messages go first, so that no old keyboard outlives the edit; new ones follow last. */
 export async function editCopy(desk: Desk, at: Receipt, prompt: FittedPrompt): Promise<Receipt> {
-  const parts = at.parts.slice(0, prompt.parts.length);
-  let entry = at.entry;
+  const copy: Draft = { ...at, parts: at.parts.slice(0, prompt.parts.length) };
   try {
-    for (const surplus of at.parts.slice(parts.length)) await removePart(desk, surplus);
-    for (const [index, part] of parts.entries()) await editPart(desk, part, contentOf(prompt, index));
-    await sendMissing(desk, prompt, parts);
-    if (prompt.entry && entry === undefined) entry = await openEntry(desk, prompt, parts);
-    if (!prompt.entry && entry !== undefined) entry = await closeEntry(desk, entry);
-    return entry === undefined ? { parts } : { parts, entry };
+    for (const surplus of at.parts.slice(copy.parts.length)) await removePart(desk, surplus);
+    for (const [index, part] of copy.parts.entries()) await editPart(desk, part, contentOf(prompt, index));
+    await sendMissing(desk, prompt, copy);
+    await openEntry(desk, prompt, copy);
+    if (!prompt.entry && copy.entry !== undefined) await closeEntry(desk, copy, copy.entry);
+    return copy;
   } catch (error) {
-    throw withPartial(toDeliveryError(error, desk.api), parts, entry);
+    throw withPartial(toDeliveryError(error, desk.api), copy);
   }
 }
 
@@ -90,16 +97,26 @@ export function messageOf(spans: readonly Span[]): Pick<Content, "text" | "entit
   return entities.length === 0 ? { text } : { text, entities: entities.slice(0, MAX_ENTITIES) };
 }
 
-async function sendMissing(desk: Desk, prompt: FittedPrompt, parts: string[]): Promise<void> {
-  while (parts.length < prompt.parts.length) parts.push(await post(desk, contentOf(prompt, parts.length)));
+async function sendMissing(desk: Desk, prompt: FittedPrompt, copy: Draft): Promise<void> {
+  while (copy.parts.length < prompt.parts.length) {
+    const { id, date } = await post(desk, contentOf(prompt, copy.parts.length));
+    copy.parts.push(id);
+    if (date !== undefined) copy.postedAt ??= date * 1000;
+  }
 }
 
-async function post({ api, place, signal }: Desk, content: Omit<Opts<"sendMessage">, "chat_id">): Promise<string> {
+interface Posted {
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly date: number | undefined;
+}
+
+async function post({ api, place, signal }: Desk, content: Omit<Opts<"sendMessage">, "chat_id">): Promise<Posted> {
   const thread = place.topic === null ? {} : { message_thread_id: place.topic };
   const preview = { link_preview_options: { is_disabled: true } };
   const message = await api.call("sendMessage", { chat_id: place.chat, ...thread, ...preview, ...content }, signal);
-  const id = (message as { message_id?: unknown } | undefined)?.message_id;
-  if (typeof id === "number") return String(id);
+  const { message_id: id, date } = (message ?? {}) as { message_id?: unknown; date?: unknown };
+  if (typeof id === "number") return { id: String(id), date: typeof date === "number" ? date : undefined };
   throw new DeliveryError("unreachable", { sent: "unknown", detail: "sendMessage was answered without a message_id" });
 }
 
@@ -127,27 +144,27 @@ async function remove({ api, place, signal }: Desk, part: string): Promise<void>
 }
 
 /** An entry field is a help, not the question: a refused one is done without. */
-async function openEntry(desk: Desk, prompt: FittedPrompt, parts: readonly string[]): Promise<string | undefined> {
-  if (!prompt.entry) return undefined;
+async function openEntry(desk: Desk, prompt: FittedPrompt, copy: Draft): Promise<void> {
+  if (!prompt.entry || copy.entry !== undefined) return;
   const hint = [...prompt.entry.placeholder].slice(0, MAX_PLACEHOLDER).join("");
   const placeholder = hint.trim() === "" ? {} : { input_field_placeholder: hint };
   const content = {
     ...messageOf([{ text: prompt.entry.text, style: "plain" }]),
-    ...replyParameters(parts.at(-1) ?? null),
+    ...replyParameters(copy.parts.at(-1) ?? null),
     reply_markup: { force_reply: true, ...placeholder } as const,
   };
   try {
-    return await post(desk, content);
+    copy.entry = (await post(desk, content)).id;
   } catch (error) {
     const failure = toDeliveryError(error, desk.api);
-    if (failure.reason === "rejected") return undefined;
-    throw failure;
+    if (failure.reason !== "rejected") throw failure;
   }
 }
 
 /** Left standing where it cannot be removed; nothing depends on it any more. */
-async function closeEntry(desk: Desk, entry: string): Promise<undefined> {
-  await remove(desk, entry).catch(() => undefined);
+async function closeEntry(desk: Desk, copy: Draft, entry: string): Promise<void> {
+  await remove(desk, entry).catch(() => {});
+  delete copy.entry;
 }
 
 function replyParameters(replyTo: string | null): Pick<Opts<"sendMessage">, "reply_parameters"> {
@@ -156,12 +173,12 @@ function replyParameters(replyTo: string | null): Pick<Opts<"sendMessage">, "rep
   return { reply_parameters: { message_id: id, allow_sending_without_reply: true } };
 }
 
-function withPartial(error: DeliveryError, parts: readonly string[], entry: string | undefined): DeliveryError {
-  if (parts.length === 0) return error;
+function withPartial(error: DeliveryError, copy: Draft): DeliveryError {
+  if (copy.parts.length === 0) return error;
   return new DeliveryError(error.reason, {
     sent: error.sent,
     detail: error.message,
-    partial: entry === undefined ? { parts } : { parts, entry },
+    partial: copy,
     ...(error.retryAfterMs === null ? {} : { retryAfterMs: error.retryAfterMs }),
     ...(error.movedTo === null ? {} : { movedTo: error.movedTo }),
   });

@@ -66,8 +66,11 @@ export async function listen(ears: Ears, signal: AbortSignal): Promise<void> {
 /** Who we are, and that updates are fetched, not pushed. The command list is a courtesy and may fail. */
 async function introduce({ api, host, commands }: Ears, stop: AbortSignal): Promise<Self> {
   return await bounded(stop, CALL_TIMEOUT_MS, async (signal) => {
-    const { id, username } = (await api.call("getMe", {}, signal)) as { id: number; username: string };
+    const me = (await api.call("getMe", {}, signal)) as Partial<Self> & { can_read_all_group_messages?: boolean };
+    const { id, username, can_read_all_group_messages: readsGroups = false } = me ?? {};
+    if (id === undefined || username === undefined) throw new Error("getMe was answered without id and username");
     await api.call("deleteWebhook", {}, signal);
+    host.log.info({ channel: "telegram", bot: username, readsGroups }, "updates are read");
     if (commands.length > 0) {
       await api.call("setMyCommands", { commands }, signal).catch((error: unknown) => {
         host.log.warn({ channel: "telegram", error: describe(api, error) }, "the command list was not set");

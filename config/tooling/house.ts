@@ -23,8 +23,8 @@ export interface Broken {
 
 type Rule = (tree: ts.SourceFile) => readonly Broken[];
 
-/** Lines of a file. Adapters carry their platform's tables, tests their cases. */
-const MAX_LINES = { adapters: 350, test: 350, src: 300, config: 300 } as const;
+/** Lines of a file. Adapters carry their platform's tables, tests their cases (350 is the aim, 400 the end). */
+const MAX_LINES = { adapters: 350, test: 400, src: 300, config: 300 } as const;
 /** Lines of a function, from its first word to its closing brace. */
 export const MAX_FUNCTION_LINES = 50;
 /** Nine of ten functions that ship are no longer than this. */
@@ -42,6 +42,8 @@ const EFFECTS = new Set([
   "performance",
   "crypto",
 ]);
+/** Functions that list cases are nothing anybody follows from top to bottom. */
+const CASES = /^(test\/|src\/testing\/[\w-]*-suite)/;
 const VAGUE = /(^|[/-])(utils?|helpers?|commons?|misc|shared|lib)(\/|\.|-|$)/;
 const DIRECTIVE = /@ts-(ignore|nocheck|expect-error)|biome-(ignore)|eslint-(disable)|c8 (ignore)|v8 (ignore)/;
 
@@ -148,6 +150,7 @@ const RULES: readonly Rule[] = [
 ];
 
 function functionsOf(tree: ts.SourceFile): readonly ts.Node[] {
+  if (CASES.test(tree.fileName)) return [];
   return nodesOf(tree).filter((node) => ts.isFunctionLike(node) && "body" in node && node.body !== undefined);
 }
 

@@ -4,14 +4,17 @@
  *
  * Rules: in a group only a reply to a prompt, a mention of the bot, or the text that follows that person's Other is an
  * answer; in a direct chat plain text is one while exactly one inquiry is open there. With several open and a message
- * that replies to none, nothing is settled and the person is asked which. A text older than the prompt answers nothing.
+ * that replies to none, nothing is settled and the person is asked which; one whose deadline passed a moment ago counts
+ * as one of them, so that late words never answer something else. A text older than the prompt answers nothing.
  */
 
 export interface OpenCopy {
-  /** First confirmed showing, ms; null while unconfirmed. */
+  /** When it was shown, ms, by the platform's clock where it tells; null while unconfirmed. */
   readonly shownAt: number | null;
   /** Who is writing free text to this copy, if anybody. */
   readonly entryBy: string | null;
+  /** Its deadline passed. */
+  readonly expired: boolean;
 }
 
 export interface Message {
@@ -30,19 +33,26 @@ export type Claim<C> =
 /** Platforms round the time of a message down to whole seconds. */
 const ROUNDING_MS = 1_000;
 
-/**
- * `replied` is the copy the message replies to, if it replies to one; `open` are the copies shown in the place that this
- * person may answer, newest first.
- */
-export function claim<C extends OpenCopy>(message: Message, replied: C | null, open: readonly C[]): Claim<C> {
+/** The copies of one place that a person may answer, or could a moment ago; newest first. */
+export interface Standing<C> {
+  readonly open: readonly C[];
+  /** Ended by somebody or something else while this person may have been typing. */
+  readonly late: readonly C[];
+}
+
+/** `replied` is the copy the message replies to, if it replies to one. */
+export function claim<C extends OpenCopy>(message: Message, replied: C | null, { open, late }: Standing<C>): Claim<C> {
   if (replied) return { kind: "answer", copy: replied, how: "reply" };
-  const writing = open.filter((copy) => copy.entryBy === message.person);
+  const writing = [...open, ...late].filter((copy) => copy.entryBy === message.person);
   const [followed] = writing;
   if (followed && writing.length === 1) return { kind: "answer", copy: followed, how: "entry" };
   if (!message.direct && !message.mentioned) return { kind: "chat" };
-  const fresh = open.filter((copy) => copy.shownAt === null || message.at + ROUNDING_MS > copy.shownAt);
-  const [only] = fresh;
+  const isFresh = (copy: C) => copy.shownAt === null || message.at + ROUNDING_MS > copy.shownAt;
+  const fresh = open.filter(isFresh);
+  const missed = late.filter(isFresh);
+  const [only = missed[0]] = fresh;
   if (!only) return { kind: "chat" };
-  if (fresh.length > 1) return { kind: "which", copies: fresh };
+  const meant = fresh.length > 0 ? [...fresh, ...missed.filter((copy) => copy.expired)] : [only];
+  if (meant.length > 1) return { kind: "which", copies: meant };
   return { kind: "answer", copy: only, how: "bare" };
 }

@@ -72,14 +72,7 @@ export function moveDelivery(state: DeliveryState, event: DeliveryEvent): Delive
  * - `rejected`: the platform refuses this content; a plainer form may pass.
  * - `moved`: the address has a new name, in `movedTo`.
  */
-export type FailureReason =
-  | "rate-limited"
-  | "unreachable"
-  | "absent"
-  | "gone"
-  | "unauthorized"
-  | "rejected"
-  | "moved";
+export type FailureReason = "rate-limited" | "unreachable" | "absent" | "gone" | "unauthorized" | "rejected" | "moved";
 
 export interface FailureDetail {
   /** Whether the message may have arrived all the same. */
@@ -115,6 +108,8 @@ export class DeliveryError extends Error {
 export interface Receipt {
   readonly parts: readonly string[];
   readonly entry?: string;
+  /** When its first part was posted, in ms by the platform's own clock, which also dates what people write. */
+  readonly postedAt?: number;
 }
 
 /** Whether this copy waits for a person's free text to one question. */

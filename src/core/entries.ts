@@ -7,7 +7,7 @@ import type { Entry, Value } from "./inquiry.ts";
 import type { Question } from "./question.ts";
 import { withoutMark } from "./reply/fold.ts";
 
-export function valueOf(question: Question | undefined, word: string): Value {
+export function valueFor(question: Question | undefined, word: string): Value {
   const labels = question?.options.map((option) => option.label) ?? [];
   const label = labels.find((one) => one === word) ?? labels.find((one) => withoutMark(one) === word);
   return label === undefined ? { kind: "text", text: word } : { kind: "option", label };
@@ -22,7 +22,7 @@ export function entriesOf(
   const entries = new Map<string, Entry>();
   for (const [id, words] of answers) {
     const question = questions.find((one) => one.id === id);
-    entries.set(id, { values: words.map((word) => valueOf(question, word)) });
+    entries.set(id, { values: words.map((word) => valueFor(question, word)) });
   }
   for (const id of skip) entries.set(id, { skip: true });
   return entries;

@@ -62,7 +62,7 @@ function rowsFor(
     label: cut(choice.mark === "" ? choice.label : `${choice.mark}. ${choice.label}`, limits.label),
     control: encodeControl({ promptKey, question: choice.question, act: choice.act }),
   }));
-  if (buttons.some((button) => button.control.length > limits.payloadBytes || button.label === "…")) return null;
+  if (buttons.some((button) => button.control.length > limits.payloadBytes)) return null;
   if (new Set(buttons.map((button) => button.label)).size < buttons.length) return null;
   const options = buttons.filter((_, index) => choices[index]?.act.kind === "option");
   const actions = buttons.filter((_, index) => choices[index]?.act.kind !== "option");

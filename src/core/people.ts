@@ -38,7 +38,9 @@ export function personOf(directory: Directory, identity: string | null): Person 
 
 /** Whether a list of names and `role:NAME` includes the person. */
 export function includesPerson(list: readonly string[], person: Person): boolean {
-  return list.some((entry) => (entry.startsWith("role:") ? person.roles.includes(entry.slice(5)) : entry === person.name));
+  return list.some((entry) =>
+    entry.startsWith("role:") ? person.roles.includes(entry.slice(5)) : entry === person.name,
+  );
 }
 
 /** Everybody a list of names and `role:NAME` stands for. */

@@ -9,7 +9,7 @@
 import type { Act } from "./control.ts";
 import { howToAnswer } from "./howto.ts";
 import { isSettled, type Resolution, unanswered } from "./inquiry.ts";
-import { deadlineText, placeName, type StringKey, say } from "./locales/locale.ts";
+import { deadlineText, listed, placeName, type StringKey, say } from "./locales/locale.ts";
 import type { Option, Question } from "./question.ts";
 import { withoutMark } from "./reply/fold.ts";
 import { isolate, oneLine, quoteLines, RIGHT_TO_LEFT_MARK, type Span, spansOf } from "./text.ts";
@@ -105,9 +105,8 @@ function optionBlocks({ locale }: PromptView, question: Question): readonly Bloc
 function resultSpans(view: PromptView, question: Question, resolution: Resolution): readonly Span[] {
   const { locale } = view;
   const { by, values } = resolution;
-  const said = (key: StringKey) => {
-    const who = by ? { person: by.person, where: placeName(locale, by.channel) } : {};
-    return plain(say(locale, key, who));
+  const said = (key: Extract<StringKey, `done.${string}`>) => {
+    return plain(say(locale, key, { person: by?.person ?? "", where: placeName(locale, by?.channel ?? "") }));
   };
   if (resolution.outcome === "skipped") return [said("done.skipped")];
   const kind = resolution.outcome === "answered" ? "done.answered" : "done.default";
@@ -130,6 +129,12 @@ function mayShow({ promptFor }: PromptView, question: Question, { by, values }: 
 
 /** Why it is over, where the answers themselves do not say it. */
 function overBlocks({ inquiry, locale }: PromptView): readonly Block[] {
+  const by = inquiry.settledBy;
+  if (inquiry.reason === "declined" && by) {
+    return [
+      block([plain(say(locale, "over.declined_by", { person: by.person, where: placeName(locale, by.channel) }))]),
+    ];
+  }
   const why = inquiry.status === "cancelled" ? inquiry.reason : inquiry.status;
   switch (why) {
     case "declined":
@@ -145,7 +150,7 @@ function overBlocks({ inquiry, locale }: PromptView): readonly Block[] {
 }
 
 function audienceAndDeadline({ inquiry, promptFor, locale }: PromptView): Block {
-  const names = new Intl.ListFormat(locale.code, { type: "unit" }).format(promptFor.groupAudience);
+  const names = listed(locale, promptFor.groupAudience);
   const audience = names === "" ? "" : `${say(locale, "audience", { names })}\n`;
   return block([plain(audience + deadlineText(locale, inquiry.timeoutSeconds, inquiry.expiresAt))]);
 }
@@ -155,7 +160,7 @@ function choicesOf({ inquiry, promptFor, locale }: PromptView): readonly Choice[
   const [question, ...others] = unanswered(inquiry);
   if (!question || others.length > 0 || question.multiSelect) return [];
   const index = inquiry.questions.indexOf(question);
-  const action = (key: StringKey, kind: "other" | "back" | "skip"): Choice => ({
+  const action = (key: Extract<StringKey, `button.${string}`>, kind: "other" | "back" | "skip"): Choice => ({
     label: say(locale, key),
     mark: "",
     question: index,

@@ -1,8 +1,7 @@
 /**
  * From a typed reply to the entries an inquiry takes: the recogniser's verdict, in the engine's terms.
  */
-import type { Entry } from "./inquiry.ts";
-import type { Question } from "./question.ts";
+import { type Entry, type Inquiry, unanswered } from "./inquiry.ts";
 import { parseReply } from "./reply/parse.ts";
 import type { RepromptReason } from "./reply/single.ts";
 import { isCancelWord } from "./reply/words.ts";
@@ -13,10 +12,10 @@ export type Reading =
   /** Asked again; `entries` holds what was understood of several questions, which is kept. */
   | { readonly kind: "again"; readonly reason: RepromptReason; readonly entries: ReadonlyMap<string, Entry> };
 
-/** @param questions those still unanswered; at least one */
-export function readReply(questions: readonly Question[], text: string): Reading {
-  if (isCancelWord(text)) return { kind: "cancel" };
-  const result = parseReply(questions, text);
+/** Reads a reply to an inquiry that waits. */
+export function readReply(inquiry: Inquiry, text: string): Reading {
+  const result = parseReply(inquiry.questions, text, unanswered(inquiry));
+  if (result.outcome === "skip" && isCancelWord(text)) return { kind: "cancel" };
   const entries = new Map<string, Entry>();
   for (const [id, answer] of result.answers) {
     if ("skip" in answer) entries.set(id, { skip: true });

@@ -4,9 +4,10 @@
  *
  * An inquiry that asks for something sensitive goes to the web page alone.
  */
-import { channelOf, type Directory, type Person, peopleIn } from "./people.ts";
-import type { UndeliveredReason } from "./inquiry.ts";
+
 import type { DeliveryState } from "./delivery.ts";
+import type { UndeliveredReason } from "./inquiry.ts";
+import { channelOf, type Directory, type Person, peopleIn } from "./people.ts";
 
 /** Surfaces a person comes to, with one address for each person. */
 export const SURFACES = ["terminal", "web"] as const;
@@ -35,7 +36,10 @@ export function routeOf(directory: Directory, request: RouteRequest, channels: R
   const surfaces = people.flatMap((person) => SURFACES.map((surface) => `${surface}:${person.name}`));
   const all = [...places, ...surfaces.filter((address) => channels.has(channelOf(address)))];
   const addresses = [...new Set(all)];
-  return { addresses: request.sensitive ? addresses.filter((one) => channelOf(one) === "web") : addresses, respondents };
+  return {
+    addresses: request.sensitive ? addresses.filter((one) => channelOf(one) === "web") : addresses,
+    respondents,
+  };
 }
 
 function chatsOf(person: Person, channels: ReadonlySet<string>): readonly string[] {

@@ -72,7 +72,11 @@ function splitLines(lines: readonly Spans[], given: TextLimit): readonly Spans[]
     }
     part = under(part, rest);
   }
-  return [...parts, part].filter((one) => plainOf(one).trim() !== "");
+  return [...parts, part].map(withoutBlankEnd).filter((one) => one.length > 0);
+}
+
+function withoutBlankEnd(part: Spans): Spans {
+  return part.slice(0, part.findLastIndex((span) => span.text.trim() !== "") + 1);
 }
 
 /** The line under what the part holds; a part does not open with a blank line. */

@@ -13,8 +13,10 @@ import { timeOf } from "./view.ts";
 export async function createAccess(context: Context, keeper: DirectoryKeeper, pairing: Pairing): Promise<Access> {
   const { store, clock, entropy, settings } = context;
   const callers = new Map<string, Caller>();
-  for (const record of await store.access.keys()) if (record.revokedAt === null) callers.set(record.hash, callerOf(record));
-  for (const { id, key, scope } of settings.fixedKeys) callers.set(sha256(key), { keyId: id, scope, sessions: [], kind: "main" });
+  for (const record of await store.access.keys())
+    if (record.revokedAt === null) callers.set(record.hash, callerOf(record));
+  for (const { id, key, scope } of settings.fixedKeys)
+    callers.set(sha256(key), { keyId: id, scope, sessions: [], kind: "main" });
 
   return {
     async authenticate(key) {

@@ -9,7 +9,7 @@ import { AskgateError } from "../core/errors.ts";
 import { type Inquiry, step } from "../core/inquiry.ts";
 import { showsOneAtATime } from "../core/limits.ts";
 import { channelOf } from "../core/people.ts";
-import { contentKeyOf, type NewInquiryInput, readInquiry } from "../core/question.ts";
+import { contentKeyOf, type NewInquiryInput } from "../core/question.ts";
 import { routeOf } from "../core/route.ts";
 import type { Caller } from "../ports/asker.ts";
 import type { NewOutboxRow } from "../ports/store.ts";
@@ -26,22 +26,28 @@ export interface Asked {
   readonly created: boolean;
 }
 
-export function readOrRefuse(input: unknown): NewInquiryInput {
-  const read = readInquiry(input);
-  if (read.ok) return read.value;
-  const faults = read.issues.map((issue) => `${issue.path || "input"}: ${issue.message}`).join("; ");
-  throw new AskgateError("invalid_inquiry", `Nothing was asked. ${faults}`, read.issues);
+export interface AskOptions {
+  /** The id where the input names none. */
+  readonly fallbackId?: string | undefined;
+  /** Called with each uid before it is stored. */
+  readonly onMinted?: (uid: string) => void;
 }
 
 /** Stores the inquiry, or finds the one of the same id. */
-export async function ask(context: Context, caller: Caller, input: NewInquiryInput, fallbackId?: string): Promise<Asked> {
+export async function ask(
+  context: Context,
+  caller: Caller,
+  input: NewInquiryInput,
+  options: AskOptions = {},
+): Promise<Asked> {
   const session = ownSession(context, caller, input.session);
   const contentKey = contentKeyOf(input);
   for (;;) {
-    const id = input.id ?? fallbackId ?? null;
+    const id = input.id ?? options.fallbackId ?? null;
     const existing = id === null ? undefined : (await context.store.inquiriesById(id, caller.keyId))[0];
-    if (existing) return { inquiry: sameContent(existing, contentKey, session, input), created: false };
+    if (existing) return { inquiry: sameContent(existing, contentKey, session), created: false };
     const inquiry = draft(context, caller, input, { id, session, contentKey });
+    options.onMinted?.(inquiry.uid);
     const created = await create(context, inquiry);
     if (created) return { inquiry: created, created: true };
   }
@@ -60,8 +66,8 @@ export async function attachable(context: Context, caller: Caller, input: NewInq
   return candidates.find((inquiry) => !context.waiters.live(inquiry.uid)) ?? null;
 }
 
-function sameContent(existing: Inquiry, contentKey: string, session: string, input: NewInquiryInput): Inquiry {
-  if (existing.contentKey === contentKey && existing.session === session && existing.run === input.run) return existing;
+function sameContent(existing: Inquiry, contentKey: string, session: string): Inquiry {
+  if (existing.contentKey === contentKey && existing.session === session) return existing;
   throw new AskgateError(
     "id_conflict",
     `The id "${existing.id}" is taken by an inquiry of other content; repeat that content to attach, or choose a new id.`,
@@ -114,7 +120,11 @@ async function create(context: Context, wanted: Inquiry): Promise<Inquiry | null
   const routed = { ...place, respondents: route.respondents };
   const rows = route.addresses.map((address) => copyOf(context, routed, address));
   const inquiry = rows.some((row) => row.delivery?.state !== "failed") ? routed : unreachable(routed, rows.length);
-  const result = await context.store.commit({ ...task?.commit, create: [inquiry], add: [...rows, ...deadlineOf(context, inquiry)] });
+  const result = await context.store.commit({
+    ...task?.commit,
+    create: [inquiry],
+    add: [...rows, ...deadlineOf(context, inquiry)],
+  });
   if (result.outcome !== "done") return null;
   context.changed(inquiry);
   for (const superseded of task?.superseded ?? []) context.changed(superseded);
@@ -146,7 +156,11 @@ function copyOf(context: Context, inquiry: Inquiry, address: string): NewOutboxR
 }
 
 function unreachable(inquiry: Inquiry, copies: number): Inquiry {
-  const failed = step(inquiry, { type: "fail", reason: copies === 0 ? "no_surface" : "unreachable" }, inquiry.createdAt);
+  const failed = step(
+    inquiry,
+    { type: "fail", reason: copies === 0 ? "no_surface" : "unreachable" },
+    inquiry.createdAt,
+  );
   return failed.ok ? failed.inquiry : inquiry;
 }
 

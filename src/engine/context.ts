@@ -1,12 +1,14 @@
 /** What every part of the engine works with. */
-import type { Limits } from "../core/limits.ts";
+
 import type { Inquiry, InquiryEvent, Step } from "../core/inquiry.ts";
 import { step } from "../core/inquiry.ts";
+import type { Limits } from "../core/limits.ts";
 import type { Directory } from "../core/people.ts";
 import type { Clock, Entropy } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Commit, Store } from "../ports/store.ts";
 import type { Addresses } from "./addresses.ts";
+import type { Lately } from "./lately.ts";
 import type { Waiters } from "./waiters.ts";
 
 export interface EngineSettings {
@@ -33,9 +35,15 @@ export interface Context {
   /** Limits of the channels that are on, by name. */
   readonly channels: ReadonlyMap<string, Limits>;
   readonly waiters: Waiters;
+  readonly lately: Lately;
   directory(): Directory;
   /** The name by which settings and rows know an address the platform has renamed; see addresses.ts. */
   readonly addresses: Addresses;
+  /**
+   * Resolves once no send to the address is in flight: a prompt can be read and answered before its receipt is stored,
+   * and words must not be judged by what was open a moment ago.
+   */
+  quiet(address: string): Promise<void>;
   /** To be called after every commit that changed an inquiry. */
   changed(inquiry: Inquiry): void;
 }

@@ -55,13 +55,16 @@ async function bringUpToDate(
   const digest = digestOf(prompt);
   if (digest === delivery.digest) return upToDate(delivery, inquiry);
   try {
-    const receipt = await show(context, channel, limits, delivery, prompt);
+    const receipt = await show(context, channel, limits, delivery, { prompt, digest });
     return afterSuccess(context, row, inquiry, limits, { receipt, digest });
   } catch (error) {
     if (!(error instanceof DeliveryError)) throw error;
     if (error.movedTo !== null) await context.addresses.move(delivery.address, error.movedTo, now);
     const { clock, entropy, log } = context;
-    log.warn({ row: row.id, inquiry: row.inquiry, reason: error.reason, sent: error.sent, detail: error.message }, "a copy was not shown");
+    log.warn(
+      { row: row.id, inquiry: row.inquiry, reason: error.reason, sent: error.sent, detail: error.message },
+      "a copy was not shown",
+    );
     return afterFailure({ entropy, now: clock.now() }, row, limits, inquiry, error);
   }
 }
@@ -71,10 +74,11 @@ function show(
   channel: Channel,
   limits: Limits,
   delivery: Delivery,
-  prompt: FittedPrompt,
+  { prompt, digest }: { prompt: FittedPrompt; digest: string },
 ): Promise<Receipt> {
   const to = context.addresses.current(delivery.address);
-  const { state, receipt, promptKey: key } = delivery;
+  const { state, receipt } = delivery;
+  const key = delivery.promptKey + digest.slice(0, 8);
   if (state === "shown" && receipt && limits.edits) return channel.edit(to, receipt, prompt);
   return channel.send(to, prompt, { key, partial: state === "shown" ? null : receipt });
 }

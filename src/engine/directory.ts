@@ -1,6 +1,7 @@
 /** Everybody known now: the settings file's people, and the accounts linked since. */
-import { SURFACES } from "../core/route.ts";
+
 import type { Directory, Person } from "../core/people.ts";
+import { SURFACES } from "../core/route.ts";
 import type { AccessStore } from "../ports/store.ts";
 
 export interface DirectoryKeeper {

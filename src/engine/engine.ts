@@ -2,10 +2,12 @@
  * The engine: asks, delivers, hears, settles. It knows no platform, database or protocol; everything it does to the
  * world goes through a port, and everything it must remember is in the store before anybody is told of it.
  */
-import type { Access } from "../ports/access.ts";
-import type { Asker } from "../ports/asker.ts";
+
 import { isSettled } from "../core/inquiry.ts";
 import type { Limits } from "../core/limits.ts";
+import { channelOf } from "../core/people.ts";
+import type { Access } from "../ports/access.ts";
+import type { Asker } from "../ports/asker.ts";
 import type { Channel, ChannelHost, ChannelModule } from "../ports/channel.ts";
 import type { Clock, Entropy } from "../ports/clock.ts";
 import type { Health } from "../ports/health.ts";
@@ -18,6 +20,8 @@ import type { Context, EngineSettings } from "./context.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createDirectory } from "./directory.ts";
 import { createHealth, type HealthKeeper } from "./health.ts";
+import { createLately } from "./lately.ts";
+import type { Loop } from "./loop.ts";
 import { createOutbox, type Worker } from "./outbox.ts";
 import { createPairing } from "./pairing.ts";
 import { createReceiver, type Receiver } from "./receive.ts";
@@ -61,19 +65,23 @@ export interface Engine {
 }
 
 export async function createEngine(deps: EngineDeps): Promise<Engine> {
-  const { store, clock, log, settings } = deps;
+  const { store, clock, settings } = deps;
   const keeper = await createDirectory(settings.directory, store.access);
   const limits = new Map<string, Limits>();
   const workers = new Map<string, Worker>();
-  const waiters = createWaiters(clock);
   const context: Context = {
     ...deps,
     channels: limits,
-    waiters,
+    waiters: createWaiters(clock),
+    lately: createLately(),
     addresses: await createAddresses(store.access),
     directory: keeper.current,
+    quiet: async (address) => workers.get(channelOf(address))?.quiet(address),
     changed(inquiry) {
-      if (isSettled(inquiry)) waiters.settled(inquiry);
+      if (isSettled(inquiry)) {
+        context.waiters.settled(inquiry);
+        context.lately.ended(inquiry);
+      } else deadlines.nudge();
       for (const worker of workers.values()) worker.nudge();
     },
   };
@@ -82,56 +90,62 @@ export async function createEngine(deps: EngineDeps): Promise<Engine> {
   const sources = deps.channels(access);
   for (const source of sources) limits.set(source.name, source.limits);
   const health = createHealth(store, clock, limits.keys());
-  const receiver = createReceiver(context, pairing, (channel) => workers.get(channel)?.nudge());
+  const deadlines = createDeadlines(context, health.caughtUp);
   const mounts = new Map<string, Mount>();
-  const stopping = new AbortController();
-  const running: Promise<void>[] = [];
-  const open: Channel[] = [];
+  const receiver = createReceiver(context, pairing, (channel) => workers.get(channel)?.nudge());
+  const running = run(context, { sources, workers, deadlines, receiver, health, mounts });
+  return { asker: createAsker(context), access, health, mounts, waiting: context.waiters.live, ...running };
+}
 
-  async function start(): Promise<void> {
-    await store.recover(clock.now());
-    workers.set(DEADLINES, createDeadlines(context, health.caughtUp));
-    for (const source of sources) {
-      const channel = await source.open(hostOf(context, source.name, receiver, health, mounts));
-      open.push(channel);
-      workers.set(source.name, createOutbox(context, source.name, channel, source.limits));
-      running.push(listen(source.name, channel));
-    }
-    for (const worker of workers.values()) worker.nudge();
-  }
+interface Parts {
+  readonly sources: readonly ChannelSource[];
+  readonly workers: Map<string, Worker>;
+  readonly deadlines: Loop;
+  readonly receiver: Receiver;
+  readonly health: HealthKeeper;
+  readonly mounts: Map<string, Mount>;
+}
+
+/** Opens and closes what runs by itself: the channels, their workers and the deadlines. */
+function run(context: Context, parts: Parts): Pick<Engine, "start" | "stop"> {
+  const { workers, deadlines, health } = parts;
+  const stopping = new AbortController();
+  const listening: Promise<void>[] = [];
+  const open: Channel[] = [];
 
   async function listen(name: string, channel: Channel): Promise<void> {
     try {
       await channel.listen(stopping.signal);
     } catch (error) {
       health.report(name, "down", "stopped listening by a fault of its own");
-      log.error({ channel: name, err: error }, "a channel stopped listening");
+      context.log.error({ channel: name, err: error }, "a channel stopped listening");
     }
   }
 
-  async function stop(): Promise<void> {
-    stopping.abort();
-    waiters.close();
-    await Promise.all(running);
-    await Promise.all([...workers.values()].map((worker) => worker.stop()));
-    await Promise.all(open.map((channel) => channel.close()));
-  }
-
-  return { asker: createAsker(context), access, health, mounts, waiting: waiters.live, start, stop };
+  return {
+    async start() {
+      await context.store.recover(context.clock.now());
+      for (const { name, limits, open: openChannel } of parts.sources) {
+        const channel = await openChannel(hostOf(context, name, parts));
+        open.push(channel);
+        workers.set(name, createOutbox(context, name, channel, limits));
+        listening.push(listen(name, channel));
+      }
+      for (const loop of [deadlines, ...workers.values()]) loop.nudge();
+    },
+    async stop() {
+      stopping.abort();
+      context.waiters.close();
+      await Promise.all(listening);
+      await Promise.all([deadlines, ...workers.values()].map((loop) => loop.stop()));
+      await Promise.all(open.map((channel) => channel.close()));
+    },
+  };
 }
 
 type Mount = (request: Request) => Promise<Response>;
 
-/** The worker that settles what nobody answered; no channel has this name. */
-const DEADLINES = "";
-
-function hostOf(
-  context: Context,
-  name: string,
-  receiver: Receiver,
-  health: HealthKeeper,
-  mounts: Map<string, Mount>,
-): ChannelHost {
+function hostOf(context: Context, name: string, { receiver, health, mounts }: Parts): ChannelHost {
   return {
     receive: (event) => receiver.receive(name, event),
     report: (state, reason) => health.report(name, state, reason),

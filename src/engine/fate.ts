@@ -103,10 +103,17 @@ export function afterFailure(
 }
 
 /** It may be there: left to prove itself by a press, for a while that ends well before the deadline. */
-function unsure(row: DeliveryRow, limits: Limits, inquiry: Inquiry, now: Instant, receipt = row.delivery.receipt): Outcome {
+function unsure(
+  row: DeliveryRow,
+  limits: Limits,
+  inquiry: Inquiry,
+  now: Instant,
+  receipt = row.delivery.receipt,
+): Outcome {
   const { delivery } = row;
   const state = moveDelivery(delivery.state, "unsure");
-  if (delivery.reason === "repeated") return rest(delivery, { state, receipt, reason: "delivery_unknown", unknownUntil: null });
+  if (delivery.reason === "repeated")
+    return rest(delivery, { state, receipt, reason: "delivery_unknown", unknownUntil: null });
   const until = now + Math.min(limits.unknownWaitMs, Math.max(0, inquiry.expiresAt - now) / 2);
   const unknownUntil = Math.floor(until);
   return { ...rest(delivery, { state, receipt, reason: "unconfirmed", unknownUntil }), dueAt: unknownUntil };
@@ -117,7 +124,7 @@ function closing(row: DeliveryRow, attempts: number, now: Instant, error: Delive
   const at = nextAttempt(error, attempts, now, RETRY.close);
   if (at === null) return rest(row.delivery, { state: "closed", reason: REASONS[error.reason] });
   const wait = error.reason === "rate-limited" ? { notBefore: at } : {};
-  return { ...rest(row.delivery, {}), attempts, dueAt: at, ...wait };
+  return { ...rest(row.delivery, { receipt: error.partial ?? row.delivery.receipt }), attempts, dueAt: at, ...wait };
 }
 
 /** An open copy that could not be brought up to date: it still answers; a deleted one is shown again. */
@@ -130,7 +137,7 @@ function stillShown({ entropy, now }: Surroundings, row: DeliveryRow, attempts: 
   }
   const at = nextAttempt(error, attempts, now, RETRY.close);
   const wait = error.reason === "rate-limited" && at !== null ? { notBefore: at } : {};
-  return { ...rest(delivery, {}), attempts, dueAt: at, ...wait };
+  return { ...rest(delivery, { receipt: error.partial ?? delivery.receipt }), attempts, dueAt: at, ...wait };
 }
 
 function patchOf({ channel: _channel, address: _address, entry: _entry, ...patch }: Delivery): Patch {

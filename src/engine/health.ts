@@ -1,7 +1,8 @@
 /** What is up: the store by asking it, each channel by what it last reported. */
-import type { ChannelHealth, Health } from "../ports/health.ts";
+
 import type { ChannelState } from "../ports/channel.ts";
 import type { Clock, Instant } from "../ports/clock.ts";
+import type { ChannelHealth, Health } from "../ports/health.ts";
 import type { Store } from "../ports/store.ts";
 import { timeOf } from "./view.ts";
 

@@ -11,6 +11,7 @@ import type { Channel } from "../ports/channel.ts";
 import type { DeliveryRow } from "../ports/store.ts";
 import type { Context } from "./context.ts";
 import { deliver } from "./deliver.ts";
+import { createLoop, type Loop } from "./loop.ts";
 
 /** Longer than the 20 s a channel may take for one send. */
 const LEASE_MS = 30_000;
@@ -18,80 +19,56 @@ const LEASE_MS = 30_000;
 const CONCURRENCY = 32;
 /** Rows claimed ahead of the pace; more would let leases run out while they wait their turn. */
 const WINDOW = 64;
-/** Even without a hint the worker looks again after this long: another process may have made rows due. */
-const POLL_MS = 1_000;
-
-export interface Worker {
-  /** Something may have become due. Cheap; any number of calls make one look. */
-  nudge(): void;
-  /** Claims nothing more and resolves when everything in flight is settled. */
-  stop(): Promise<void>;
+export interface Worker extends Loop {
+  /** Resolves once nothing is in flight to the address. */
+  quiet(address: string): Promise<void>;
 }
 
 export function createOutbox(context: Context, name: string, channel: Channel, limits: Limits): Worker {
   const { store, clock, log } = context;
-  const queue = new PQueue({
-    concurrency: CONCURRENCY,
-    ...(limits.pace.perSecond !== null && { intervalCap: limits.pace.perSecond, interval: 1_000, strict: true }),
+  const queue = new PQueue({ concurrency: CONCURRENCY, ...paceOf(limits) });
+  const inFlight = new Map<string, Promise<void>>();
+
+  const loop = createLoop(clock, log, `outbox ${name}`, async () => {
+    const limit = WINDOW - queue.size - queue.pending;
+    const request = { lane: "delivery", channel: name, limit, now: clock.now(), leaseMs: LEASE_MS } as const;
+    const rows = limit > 0 ? await store.claim(request) : [];
+    for (const row of rows) void queue.add(() => track(row as DeliveryRow));
+    return rows.length > 0 ? clock.now() : store.nextDue("delivery", name);
   });
-  let stopped = false;
-  let looking: Promise<void> | null = null;
-  let again = false;
-  let cancelTimer = () => {};
 
-  function nudge(): void {
-    if (stopped) return;
-    if (looking) {
-      again = true;
-      return;
-    }
-    looking = look().finally(() => {
-      looking = null;
-      if (again) {
-        again = false;
-        nudge();
-      }
+  /** An address has one copy in flight; its next may be claimed before the last is done with. */
+  function track(row: DeliveryRow): Promise<void> {
+    const { address } = row.delivery;
+    const done = work(row).finally(() => {
+      if (inFlight.get(address) === done) inFlight.delete(address);
+      loop.nudge();
     });
-  }
-
-  async function look(): Promise<void> {
-    try {
-      const room = WINDOW - queue.size - queue.pending;
-      const rows = room > 0 ? await store.claim({ lane: "delivery", channel: name, limit: room, now: clock.now(), leaseMs: LEASE_MS }) : [];
-      for (const row of rows) void queue.add(() => work(row as DeliveryRow));
-      if (rows.length === 0) await rest();
-    } catch (error) {
-      log.error({ channel: name, err: error }, "the outbox could not claim");
-      wakeAt(clock.now() + POLL_MS);
-    }
-  }
-
-  async function rest(): Promise<void> {
-    const next = await store.nextDue("delivery", name);
-    wakeAt(Math.min(next ?? Number.POSITIVE_INFINITY, clock.now() + POLL_MS));
-  }
-
-  function wakeAt(at: number): void {
-    cancelTimer();
-    if (!stopped) cancelTimer = clock.at(at, nudge);
+    inFlight.set(address, done);
+    return done;
   }
 
   async function work(row: DeliveryRow): Promise<void> {
     try {
       await deliver(context, channel, limits, row);
     } catch (error) {
-      log.error({ channel: name, row: row.id, inquiry: row.inquiry, err: error }, "a copy could not be brought up to date");
+      log.error(
+        { channel: name, row: row.id, inquiry: row.inquiry, err: error },
+        "a copy was left as it was by a fault",
+      );
     }
-    nudge();
   }
 
   return {
-    nudge,
+    nudge: loop.nudge,
+    quiet: async (address) => inFlight.get(address),
     async stop() {
-      stopped = true;
-      cancelTimer();
-      await looking;
+      await loop.stop();
       await queue.onIdle();
     },
   };
+}
+
+function paceOf({ pace }: Limits) {
+  return pace.perSecond === null ? {} : { intervalCap: pace.perSecond, interval: 1_000, strict: true };
 }

@@ -29,10 +29,14 @@ export function createPairing(context: Context, keeper: DirectoryKeeper): Pairin
 
   async function pair(channel: string, name: string | null) {
     const person = keeper.personNamed(name);
-    if (person === null) throw new AskgateError("not_found", `There is no person "${name}"; the people are ${keeper.names().join(", ")}.`);
+    if (person === null)
+      throw new AskgateError("not_found", `There is no person "${name}"; the people are ${keeper.names().join(", ")}.`);
     if (!context.channels.has(channel)) {
       const on = [...context.channels.keys()].join(", ");
-      throw new AskgateError("not_found", `The channel "${channel}" is not on; on are: ${on}. Set its token and start again.`);
+      throw new AskgateError(
+        "not_found",
+        `The channel "${channel}" is not on; on are: ${on}. Set its token and start again.`,
+      );
     }
     const code = mintPairingCode(entropy);
     const expiresAt = clock.now() + LIFETIME_MS;

@@ -38,7 +38,10 @@ export async function press(context: Context, key: string, event: Press): Promis
     return notice(say(locale, "notice.old_button"));
   }
   if (!mayAnswer(actor, copy.inquiry)) {
-    context.log.warn({ inquiry: copy.inquiry.uid, actor: event.actor, address: event.address }, "a press by somebody who may not answer");
+    context.log.warn(
+      { inquiry: copy.inquiry.uid, actor: event.actor, address: event.address },
+      "a press by somebody who may not answer",
+    );
     const known = actor.person !== null && !actor.admitted;
     return notice(say(locale, known ? "notice.group_not_admitted" : "notice.not_yours"));
   }
@@ -93,7 +96,11 @@ async function write(context: Context, valid: Valid, open: boolean): Promise<Rep
   const reply = notice(say(locale, open ? "notice.write_now" : "notice.back"));
   const at = context.clock.now();
   const entry = open ? { question: control.question, person: by.person } : null;
-  await commitAnd(context, copy.inquiry, { ...adopt, once: { key, reply, at }, entry: { row: copy.row.id, entry, at } });
+  await commitAnd(context, copy.inquiry, {
+    ...adopt,
+    once: { key, reply, at },
+    entry: { row: copy.row.id, entry, at },
+  });
   return reply;
 }
 

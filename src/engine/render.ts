@@ -1,5 +1,5 @@
 /** From the state of an inquiry and one of its copies to what that copy is to show: presented, then fitted. */
-import { fit, type FittedPrompt } from "../core/fit.ts";
+import { type FittedPrompt, fit } from "../core/fit.ts";
 import type { Inquiry } from "../core/inquiry.ts";
 import type { Limits } from "../core/limits.ts";
 import { channelOf, peopleIn, personOf, withoutTopic } from "../core/people.ts";

@@ -1,10 +1,12 @@
 /** What the person who acted is told. */
 import type { Inquiry, Resolution, Value } from "../core/inquiry.ts";
 import { unanswered } from "../core/inquiry.ts";
-import { type Locale, say } from "../core/locales/locale.ts";
+import { type Locale, numeral, say } from "../core/locales/locale.ts";
 import type { Question } from "../core/question.ts";
-import { markOf } from "../core/reply/marks.ts";
+import { withoutMark } from "../core/reply/fold.ts";
+import { isValueQuestion } from "../core/reply/marks.ts";
 import type { RepromptReason } from "../core/reply/single.ts";
+import { shownMark } from "../core/view.ts";
 import type { Reply } from "../ports/channel.ts";
 
 export const NOTHING: Reply = { notice: null, say: null };
@@ -20,7 +22,7 @@ export function spoken(text: string): Reply {
 /** Free text is not repeated to others, and a sensitive answer to nobody. */
 function shownValues(question: Question | undefined, resolution: Resolution): string | null {
   if (!question || question.sensitive || resolution.values.some((value) => value.kind === "text")) return null;
-  return resolution.values.map(labelOf).join(", ");
+  return resolution.values.map((value) => withoutMark(labelOf(value))).join(", ");
 }
 
 function labelOf(value: Value): string {
@@ -30,7 +32,10 @@ function labelOf(value: Value): string {
 export function recorded(locale: Locale, inquiry: Inquiry, id: string): string {
   const resolution = inquiry.resolutions.get(id);
   if (!resolution || resolution.outcome === "skipped") return say(locale, "notice.skipped");
-  const answer = shownValues(inquiry.questions.find((one) => one.id === id), resolution);
+  const answer = shownValues(
+    inquiry.questions.find((one) => one.id === id),
+    resolution,
+  );
   return answer ? say(locale, "notice.recorded", { answer }) : say(locale, "notice.recorded_hidden");
 }
 
@@ -40,32 +45,38 @@ export function alreadyOver(locale: Locale, inquiry: Inquiry, id: string | null)
   const resolution = inquiry.resolutions.get(key);
   if (resolution?.outcome !== "answered" || !resolution.by) return say(locale, "notice.already_settled");
   const { person } = resolution.by;
-  const answer = shownValues(inquiry.questions.find((one) => one.id === key), resolution);
+  const answer = shownValues(
+    inquiry.questions.find((one) => one.id === key),
+    resolution,
+  );
   if (!answer) return say(locale, "notice.already_answered_hidden", { person });
   return say(locale, "notice.already_answered", { person, answer });
 }
 
 /** How to answer after a reply that was not clear. */
-export function hintFor(locale: Locale, questions: readonly Question[], reason: RepromptReason): string {
-  const [only, another] = questions;
-  if (!only || another) return batchHint(locale, questions, reason);
-  const last = only.options.length - 1;
-  const letters = markOf(only, 0) === "A";
+export function hintFor(locale: Locale, inquiry: Inquiry, reason: RepromptReason): string {
+  const [only, another] = unanswered(inquiry);
+  if (!only || another) return batchHint(locale, inquiry, only, reason);
   switch (reason) {
     case "empty":
     case "partial":
       return say(locale, "hint.empty");
     case "question_back":
       return say(locale, "hint.question_back");
-    case "out_of_range":
-      return say(locale, "hint.out_of_range", { first: markOf(only, 0), last: markOf(only, last) });
+    case "out_of_range": {
+      const last = only.options.length - 1;
+      return say(locale, "hint.out_of_range", {
+        first: shownMark(locale, only, 0),
+        last: shownMark(locale, only, last),
+      });
+    }
     case "ambiguous":
       if (!only.allowOther) return say(locale, "hint.closed");
-      return say(locale, letters ? "hint.ambiguous_letter" : "hint.ambiguous_number");
+      return say(locale, isValueQuestion(only) ? "hint.ambiguous_letter" : "hint.ambiguous_number");
   }
 }
 
-function batchHint(locale: Locale, questions: readonly Question[], reason: RepromptReason): string {
+function batchHint(locale: Locale, inquiry: Inquiry, first: Question | undefined, reason: RepromptReason): string {
   switch (reason) {
     case "empty":
       return say(locale, "hint.empty");
@@ -75,8 +86,15 @@ function batchHint(locale: Locale, questions: readonly Question[], reason: Repro
       return say(locale, "hint.out_of_range_batch");
     case "partial":
     case "ambiguous":
-      return say(locale, "hint.ambiguous_batch", { example: `1: ${markOf(questions[0] as Question, 0)}` });
+      return say(locale, "hint.ambiguous_batch", { example: first ? exampleOf(locale, inquiry, first) : "" });
   }
+}
+
+/** "2: 1", as the prompt numbers its questions. */
+function exampleOf(locale: Locale, inquiry: Inquiry, question: Question): string {
+  const number = numeral(locale, inquiry.questions.indexOf(question) + 1);
+  const answer = question.options.length > 0 ? shownMark(locale, question, 0) : say(locale, "how.batch_text");
+  return `${number}: ${answer}`;
 }
 
 /** What was kept of several questions, and what is still open. */

@@ -4,10 +4,10 @@
  * Commands other than Askgate's own, media without words, and words of people who may not answer change nothing.
  */
 import { claim } from "../core/claim.ts";
-import { valueOf } from "../core/entries.ts";
+import { valueFor } from "../core/entries.ts";
 import { type Author, type Inquiry, type InquiryEvent, isSettled, unanswered } from "../core/inquiry.ts";
 import { type Locale, say } from "../core/locales/locale.ts";
-import { channelOf, withoutTopic } from "../core/people.ts";
+import { channelOf, type Person, withoutTopic } from "../core/people.ts";
 import { type Reading, readReply } from "../core/reading.ts";
 import { isCancelWord } from "../core/reply/words.ts";
 import type { InboundEvent, Reply } from "../ports/channel.ts";
@@ -26,6 +26,7 @@ interface Candidate {
   readonly copy: Copy;
   readonly shownAt: number | null;
   readonly entryBy: string | null;
+  readonly expired: boolean;
 }
 
 export async function typed(context: Context, pairing: Pairing, key: string, event: Typed): Promise<Reply> {
@@ -39,20 +40,53 @@ export async function typed(context: Context, pairing: Pairing, key: string, eve
     context.log.warn({ inquiry: replied.inquiry.uid, actor: event.actor }, "a reply by somebody who may not answer");
     return event.direct ? spoken(say(locale, "notice.not_yours")) : NOTHING;
   }
-  const open = (await context.store.openCopies(event.address, OPEN_LOOKED_AT)).filter((copy) => mayAnswer(actor, copy.inquiry));
+  if (!replied) await context.quiet(event.address);
+  const open = (await context.store.openCopies(event.address, OPEN_LOOKED_AT)).filter((copy) =>
+    mayAnswer(actor, copy.inquiry),
+  );
   const command = commandOf(event.text);
   if (command === "help") return spoken(say(locale, "help"));
   if (command === "start") return spoken(say(locale, "pair.already", { person: person.name }));
   if (command === "foreign") return NOTHING;
-  const claimed = claim({ ...event, person: person.name }, replied && candidate(replied), open.map(candidate));
+  const late = replied ? [] : await endedHere(context, event.address, person);
+  const standing = { open: open.map(candidate), late: late.map(candidate) };
+  const claimed = claim({ ...event, person: person.name }, replied && candidate(replied), standing);
   if (claimed.kind === "which") return spoken(say(locale, "notice.which_plain"));
-  if (claimed.kind === "chat") return event.direct && open.length === 0 ? spoken(say(locale, "notice.nothing_open")) : NOTHING;
+  if (claimed.kind === "chat")
+    return event.direct && open.length === 0 ? spoken(say(locale, "notice.nothing_open")) : NOTHING;
+  const { copy } = claimed.copy;
+  if (isSettled(copy.inquiry)) return tooLate(context, person, copy);
   if (event.content === "media") return spoken(say(locale, "notice.text_only"));
-  return answer(context, actor, key, event, claimed.copy.copy, claimed.how === "entry");
+  return answer(context, actor, key, event, copy, claimed.how === "entry");
+}
+
+/** The copies shown here of what ended a moment ago. */
+async function endedHere(context: Context, address: string, person: Person): Promise<readonly Copy[]> {
+  const ended = context.lately.of(person, context.clock.now());
+  const copies = ended.map(async (inquiry) => {
+    const rows = await context.store.copies(inquiry.uid);
+    return rows
+      .filter(({ delivery }) => delivery.address === address && delivery.receipt !== null)
+      .map((row) => ({ row, inquiry }));
+  });
+  return (await Promise.all(copies)).flat();
+}
+
+/** Told once: what this person was writing to is over, and the words after these are about something else. */
+async function tooLate(context: Context, person: Person, { row, inquiry }: Copy): Promise<Reply> {
+  if (row.delivery.entry?.person === person.name) {
+    await context.store.commit({ entry: { row: row.id, entry: null, at: context.clock.now() } });
+  }
+  return spoken(alreadyOver(localeFor(context, person, inquiry), inquiry, null));
 }
 
 function candidate(copy: Copy): Candidate {
-  return { copy, shownAt: copy.inquiry.shownAt, entryBy: copy.row.delivery.entry?.person ?? null };
+  return {
+    copy,
+    shownAt: copy.row.delivery.receipt?.postedAt ?? copy.inquiry.shownAt,
+    entryBy: copy.row.delivery.entry?.person ?? null,
+    expired: copy.inquiry.status === "timed_out",
+  };
 }
 
 async function answer(
@@ -65,15 +99,15 @@ async function answer(
 ): Promise<Reply> {
   const { inquiry, row } = copy;
   const locale = localeFor(context, actor.person, inquiry);
-  if (isSettled(inquiry)) return spoken(alreadyOver(locale, inquiry, null));
   const by = { person: actor.person?.name ?? "", channel: channelOf(event.address), address: event.address };
   const entryField = row.delivery.receipt?.entry;
   const own = followsOther || (entryField !== undefined && entryField === event.replyTo);
   const asked = own ? inquiry.questions[row.delivery.entry?.question ?? -1]?.id : undefined;
   const reading = (now: Inquiry) => read(now, event.text, asked);
   const first = reading(inquiry);
-  if (first.kind === "again" && first.entries.size === 0) return spoken(hintFor(locale, unanswered(inquiry), first.reason));
-  const applied = await applyEvent(context, inquiry, (now) => eventOf(reading(now), by), {
+  if (first.kind === "again" && first.entries.size === 0) return spoken(hintFor(locale, inquiry, first.reason));
+  // Over meanwhile: what was read before is refused with the reason, where a reading against nothing would only confuse.
+  const applied = await applyEvent(context, inquiry, (now) => eventOf(isSettled(now) ? first : reading(now), by), {
     once: { key, reply: (after) => told(locale, after) },
   });
   switch (applied.outcome) {
@@ -82,7 +116,7 @@ async function answer(
     case "repeat":
       return applied.reply as Reply;
     case "moot":
-      return spoken(hintFor(locale, unanswered(applied.inquiry), "ambiguous"));
+      return spoken(hintFor(locale, applied.inquiry, "ambiguous"));
     case "refused":
       return spoken(alreadyOver(locale, applied.inquiry, null));
   }
@@ -91,8 +125,8 @@ async function answer(
 /** After Other the text is the person's own, whatever it looks like; otherwise it is read against what is open. */
 function read(inquiry: Inquiry, text: string, asked: string | undefined): Reading {
   const question = unanswered(inquiry).find((one) => one.id === asked);
-  if (!question || text.trim() === "" || isCancelWord(text)) return readReply(unanswered(inquiry), withoutSlash(text));
-  return { kind: "entries", entries: new Map([[question.id, { values: [valueOf(question, text.trim())] }]]) };
+  if (!question || text.trim() === "" || isCancelWord(text)) return readReply(inquiry, withoutSlash(text));
+  return { kind: "entries", entries: new Map([[question.id, { values: [valueFor(question, text.trim())] }]]) };
 }
 
 function eventOf(reading: Reading, by: Author): InquiryEvent | null {

@@ -98,7 +98,10 @@ function questionView(question: Question): QuestionView {
     id: question.id,
     header: question.header,
     question: question.question,
-    options: question.options.map(({ label, description }) => ({ label, ...(description !== null && { description }) })),
+    options: question.options.map(({ label, description }) => ({
+      label,
+      ...(description !== null && { description }),
+    })),
     multiSelect: question.multiSelect,
     ...(!question.allowOther && { allowOther: false as const }),
     ...(question.sensitive && { sensitive: true as const }),

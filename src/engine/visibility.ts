@@ -10,11 +10,17 @@ const MAIN = "main";
 export function ownSession(context: Context, caller: Caller, wanted: string | null): string {
   const session = wanted ?? caller.sessions[0] ?? MAIN;
   if (!sees(caller, session)) {
-    throw new AskgateError("not_found", `There is no session "${session}" for this key; it has ${caller.sessions.join(", ")}.`);
+    throw new AskgateError(
+      "not_found",
+      `There is no session "${session}" for this key; it has ${caller.sessions.join(", ")}.`,
+    );
   }
   const kind = caller.kind === MAIN ? (context.directory().sessions.get(session)?.kind ?? MAIN) : caller.kind;
   if (kind !== MAIN) {
-    throw new AskgateError("main_session_only", `Session "${session}" is of kind ${kind}; only sessions of kind main may ask people.`);
+    throw new AskgateError(
+      "main_session_only",
+      `Session "${session}" is of kind ${kind}; only sessions of kind main may ask people.`,
+    );
   }
   return session;
 }

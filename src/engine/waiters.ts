@@ -6,8 +6,10 @@ import type { Inquiry } from "../core/inquiry.ts";
 import type { Clock, Instant } from "../ports/clock.ts";
 
 export interface Waiters {
-  /** Whether anybody waits for it in this process. */
+  /** Whether anybody waits for it in this process, or is about to. */
   live(uid: string): boolean;
+  /** Counts as waiting until the result is called: for the moment between storing an inquiry and waiting for it. */
+  hold(uid: string): () => void;
   /** Resolves at settlement, at `until`, or when the signal aborts; null for the last two. Registers synchronously. */
   wait(uid: string, until: Instant | null, signal: AbortSignal): Promise<Inquiry | null>;
   settled(inquiry: Inquiry): void;
@@ -19,6 +21,7 @@ type Waiter = (inquiry: Inquiry | null) => void;
 
 export function createWaiters(clock: Clock): Waiters {
   const waiting = new Map<string, Set<Waiter>>();
+  const held = new Set<string>();
 
   function wait(uid: string, until: Instant | null, signal: AbortSignal): Promise<Inquiry | null> {
     if (signal.aborted) return Promise.resolve(null);
@@ -40,7 +43,11 @@ export function createWaiters(clock: Clock): Waiters {
   }
 
   return {
-    live: (uid) => waiting.has(uid),
+    live: (uid) => waiting.has(uid) || held.has(uid),
+    hold(uid) {
+      held.add(uid);
+      return () => held.delete(uid);
+    },
     wait,
     settled(inquiry) {
       for (const waiter of [...(waiting.get(inquiry.uid) ?? [])]) waiter(inquiry);

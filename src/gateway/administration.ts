@@ -5,7 +5,7 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { AskgateError } from "../core/errors.ts";
 import type { Access } from "../ports/access.ts";
-import { type App, answer, body, named, refusal, requireOperator } from "./app.ts";
+import { type App, answer, refusal, requireOperator, taking } from "./app.ts";
 import { readJson } from "./body.ts";
 import { invalidRequest } from "./problem.ts";
 import { keyInput, keys, newKey, pairing, pairingInput, present } from "./wire.ts";
@@ -15,7 +15,6 @@ const routes = {
     method: "post",
     path: "/v1/keys",
     summary: "Add a key; the answer alone carries it",
-    request: { body: body(named("NewKey")) },
     responses: { 201: answer(newKey, "Added."), ...refusal },
   }),
   keys: createRoute({
@@ -35,15 +34,12 @@ const routes = {
     method: "post",
     path: "/v1/pairings",
     summary: "A code with which a person links an account: 10 minutes, one use",
-    request: { body: body(named("NewPairing")) },
     responses: { 201: answer(pairing, "Good for one account."), ...refusal },
   }),
 };
 
 export function administrationRoutes(app: App, access: Access): void {
-  app.openAPIRegistry.register("NewKey", keyInput);
-  app.openAPIRegistry.register("NewPairing", pairingInput);
-  app.openapi(routes.addKey, async (c) => {
+  app.openapi(taking(app, routes.addKey, keyInput), async (c) => {
     requireOperator(c.var.caller);
     return c.json(await access.addKey(present(read(keyInput, await readJson(c.req.raw)))), 201);
   });
@@ -57,7 +53,7 @@ export function administrationRoutes(app: App, access: Access): void {
     if (!(await access.revokeKey(id))) throw new AskgateError("not_found", `There is no key "${id}".`);
     return c.body(null, 204);
   });
-  app.openapi(routes.pair, async (c) => {
+  app.openapi(taking(app, routes.pair, pairingInput), async (c) => {
     requireOperator(c.var.caller);
     const { channel, person } = read(pairingInput, await readJson(c.req.raw));
     const made = await access.pair(channel, person ?? null);

@@ -1,7 +1,7 @@
 /**
  * What every route of the gateway shares: who called, how answers are described, and who may go on.
  */
-import { OpenAPIHono } from "@hono/zod-openapi";
+import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { z } from "zod";
 import { AskgateError } from "../core/errors.ts";
@@ -33,14 +33,14 @@ export const refusal = {
   default: { description: "A problem document.", content: { "application/problem+json": { schema: problem } } },
 };
 
-/** A body that is judged where it is used: described here, never checked twice. */
-export function body(schema: { readonly $ref: string } | { readonly type: "object"; readonly description: string }) {
-  return { content: { "application/json": { schema: { ...schema } } } };
-}
-
-/** A schema of that name, as registered with the app. */
-export function named(id: string): { readonly $ref: string } {
-  return { $ref: `#/components/schemas/${id}` };
+/**
+ * The route with its body described in `openapi.json` and nowhere else: the router would check it a second time, in
+ * other words than the port that owns it.
+ */
+export function taking<R extends RouteConfig>(app: App, route: R, schema: z.ZodType): R {
+  const body = { required: true, content: { "application/json": { schema } } };
+  app.openAPIRegistry.registerPath({ ...route, request: { ...route.request, body } });
+  return { ...route, hide: true };
 }
 
 export function idempotencyKey(c: Context<Env>): string | undefined {

@@ -5,22 +5,21 @@
  */
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
+import { answerInput, taskMoveInput } from "../core/answer.ts";
 import { inquiryInput } from "../core/question.ts";
 import type { Asker } from "../ports/asker.ts";
-import { type App, answer, body, idempotencyKey, named, refusal } from "./app.ts";
+import { type App, answer, idempotencyKey, refusal, taking } from "./app.ts";
 import { type AskUserDeps, askUser } from "./ask-user.ts";
 import { readJson } from "./body.ts";
 import { aborted, inquiry, listQuery, page, present, taskMoved, toolResult, waitQuery } from "./wire.ts";
 
 const byId = z.object({ id: z.string() });
-const askBody = body(named("NewInquiry"));
 
 const routes = {
   ask: createRoute({
     method: "post",
     path: "/v1/inquiries",
     summary: "Ask, without waiting",
-    request: { body: askBody },
     responses: {
       201: answer(inquiry, "Asked."),
       200: answer(inquiry, "The inquiry that exists under this id with this content."),
@@ -45,7 +44,7 @@ const routes = {
     method: "post",
     path: "/v1/inquiries/{id}/answers",
     summary: "Answer for a person; operators only",
-    request: { params: byId, body: body({ type: "object", description: "{answers?, skip?, text?, stateVersion?}" }) },
+    request: { params: byId },
     responses: { 200: answer(inquiry, "Recorded."), ...refusal },
   }),
   skip: createRoute({
@@ -73,10 +72,7 @@ const routes = {
     method: "patch",
     path: "/v1/tasks/{taskId}",
     summary: "Move a task on; what was asked in its old state is superseded",
-    request: {
-      params: z.object({ taskId: z.string() }),
-      body: body({ type: "object", description: "{currentStep?, stateVersion}" }),
-    },
+    request: { params: z.object({ taskId: z.string() }) },
     responses: { 200: answer(taskMoved, "Where the task stands."), ...refusal },
   }),
   askUser: createRoute({
@@ -84,7 +80,6 @@ const routes = {
     path: "/v1/ask_user",
     summary: "The tool call: asks and answers at settlement, with white space until then",
     description: "`Location` names the inquiry. A client that loses the connection repeats the call and attaches.",
-    request: { body: askBody },
     responses: {
       200: answer(toolResult, "The outcome, or a problem document with `code` if waiting failed."),
       ...refusal,
@@ -94,7 +89,6 @@ const routes = {
 
 export function inquiryRoutes(app: App, deps: AskUserDeps): void {
   const { asker } = deps;
-  app.openAPIRegistry.register("NewInquiry", inquiryInput);
   askRoutes(app, deps);
   app.openapi(routes.list, async (c) => {
     return c.json(await asker.list(c.var.caller, present(c.req.valid("query"))), 200);
@@ -108,14 +102,14 @@ export function inquiryRoutes(app: App, deps: AskUserDeps): void {
   app.openapi(routes.abortRun, async (c) => {
     return c.json(await asker.abortRun(c.var.caller, c.req.valid("param").run), 200);
   });
-  app.openapi(routes.moveTask, async (c) => {
+  app.openapi(taking(app, routes.moveTask, taskMoveInput), async (c) => {
     const input = await readJson(c.req.raw);
     return c.json(await asker.moveTask(c.var.caller, c.req.valid("param").taskId, input), 200);
   });
 }
 
 function askRoutes(app: App, deps: AskUserDeps): void {
-  app.openapi(routes.ask, async (c) => {
+  app.openapi(taking(app, routes.ask, inquiryInput), async (c) => {
     const asked = await deps.asker.ask(c.var.caller, await readJson(c.req.raw), idempotencyKey(c));
     c.header("location", `/v1/inquiries/${encodeURIComponent(asked.inquiry.id)}`);
     return asked.created ? c.json(asked.inquiry, 201) : c.json(asked.inquiry, 200);
@@ -125,11 +119,11 @@ function askRoutes(app: App, deps: AskUserDeps): void {
     const { signal } = c.req.raw;
     return askUser(deps, { caller: c.var.caller, input, idempotencyKey: idempotencyKey(c), signal });
   });
-  app.openAPIRegistry.registerPath(routes.askUser);
+  taking(app, routes.askUser, inquiryInput);
 }
 
 function settlementRoutes(app: App, asker: Asker): void {
-  app.openapi(routes.answers, async (c) => {
+  app.openapi(taking(app, routes.answers, answerInput), async (c) => {
     const input = await readJson(c.req.raw);
     return c.json(await asker.answer(c.var.caller, c.req.valid("param").id, input, idempotencyKey(c)), 200);
   });

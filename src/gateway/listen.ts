@@ -2,7 +2,8 @@
  * A listening socket for the gateway. Closing stops new connections at once, lets running requests end for a limited
  * time and then cuts the rest: a waiting call that is cut attaches again at the next start.
  */
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { AskgateError } from "../core/errors.ts";
 
@@ -27,11 +28,12 @@ export async function serve(
 ): Promise<Listening> {
   const { host, port, drainMs = 2_000 } = options;
   const server = createAdaptorServer({ fetch: (request) => app.fetch(request), hostname: host }) as Server;
+  const unused = unusedConnections(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
     server.listen(port, host, resolve);
   });
-  return { url: urlOf(server, host), close: () => closed(server, drainMs) };
+  return { url: urlOf(server, host), close: () => closed(server, unused, drainMs) };
 }
 
 function urlOf(server: Server, host: string): string {
@@ -40,7 +42,18 @@ function urlOf(server: Server, host: string): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-function closed(server: Server, drainMs: number): Promise<void> {
+/** Connections on which nothing was asked yet, as clients open in advance; Node does not count them as idle. */
+function unusedConnections(server: Server): ReadonlySet<Socket> {
+  const unused = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    unused.add(socket);
+    socket.once("close", () => unused.delete(socket));
+  });
+  server.on("request", (request: IncomingMessage) => unused.delete(request.socket));
+  return unused;
+}
+
+function closed(server: Server, unused: ReadonlySet<Socket>, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), drainMs);
     server.close(() => {
@@ -48,6 +61,7 @@ function closed(server: Server, drainMs: number): Promise<void> {
       resolve();
     });
     server.closeIdleConnections();
+    for (const socket of unused) socket.destroy();
   });
 }
 

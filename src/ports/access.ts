@@ -30,7 +30,10 @@ export interface Access {
    * A code that links an account on the channel to the person (default: the owner): 10 minutes, one use, burnt by
    * 5 failures. Rejects with AskgateError `not_found` for an unknown person or a channel that is not on.
    */
-  pair(channel: string, person: string | null): Promise<{ code: string; person: string; channel: string; expiresAt: Instant }>;
+  pair(
+    channel: string,
+    person: string | null,
+  ): Promise<{ code: string; person: string; channel: string; expiresAt: Instant }>;
   /** The name under which a person is known; null given means the owner; null returned means nobody. */
   personNamed(name: string | null): string | null;
   /** Whether that channel has at least one linked account. */

@@ -38,7 +38,10 @@ export interface Channel {
 }
 
 export interface SendContext {
-  /** The prompt key: unique per copy and attempt generation, for platforms with an idempotency key. */
+  /**
+   * 24 characters, the same whenever the same content is sent again for the same copy and only then: for platforms
+   * with an idempotency key (Discord's nonce takes 25).
+   */
   readonly key: string;
   readonly partial: Receipt | null;
 }

@@ -95,7 +95,12 @@ export interface Commit {
    * A press proved that a copy without a receipt is there: takes the receipt over, `found` in delivery.ts, due now, and
    * sets the inquiry's `shownAt` if it has none. Does nothing where the copy has a receipt or another prompt key.
    */
-  readonly adopt?: { readonly row: string; readonly promptKey: string; readonly receipt: Receipt; readonly at: Instant };
+  readonly adopt?: {
+    readonly row: string;
+    readonly promptKey: string;
+    readonly receipt: Receipt;
+    readonly at: Instant;
+  };
 }
 
 export type CommitResult =
@@ -173,7 +178,10 @@ export interface Store {
    * A surface was opened: what is shown there of waiting inquiries is shown again (digest null, due now); then `ready`.
    */
   reopen(address: string, at: Instant): Promise<void>;
-  /** At the start of the only process of a store: claims of a process that is gone end now, as interrupted ones. */
+  /**
+   * At the start of the only process of a store: claims of a process that is gone end now, as interrupted ones, and
+   * lines nobody moved on are moved on.
+   */
   recover(at: Instant): Promise<void>;
   /** Records that the caller has the result: it is not handed out again to a call that merely looks the same. */
   collect(inquiry: string, at: Instant): Promise<void>;

@@ -16,7 +16,10 @@ export function accessOver(db: Kysely<Schema>, { write }: Batch): AccessStore {
     addKey: ({ sessions, createdAt, revokedAt, ...key }) =>
       write(async (trx) => {
         const times = { created_at: createdAt, revoked_at: revokedAt };
-        await trx.insertInto("access_key").values({ ...key, sessions: JSON.stringify(sessions), ...times }).execute();
+        await trx
+          .insertInto("access_key")
+          .values({ ...key, sessions: JSON.stringify(sessions), ...times })
+          .execute();
       }),
     async keys() {
       const rows = await db.selectFrom("access_key").selectAll().orderBy("created_at").orderBy("id").execute();
@@ -39,7 +42,10 @@ export function accessOver(db: Kysely<Schema>, { write }: Batch): AccessStore {
       }),
     addPairing: ({ expiresAt, ...pairing }) =>
       write(async (trx) => {
-        await trx.insertInto("pairing").values({ ...pairing, expires_at: expiresAt }).execute();
+        await trx
+          .insertInto("pairing")
+          .values({ ...pairing, expires_at: expiresAt })
+          .execute();
       }),
     pair: (attempt) => write((trx) => pair(trx, attempt)),
     async identities() {
@@ -66,7 +72,11 @@ async function pair(trx: Transaction<Schema>, attempt: Parameters<AccessStore["p
   if (!used) {
     const live = trx.updateTable("pairing").where("channel", "=", channel).where("expires_at", ">", now);
     await live.set((eb) => ({ failures: eb("failures", "+", 1) })).execute();
-    await trx.deleteFrom("pairing").where("channel", "=", channel).where("failures", ">=", attempt.maxFailures).execute();
+    await trx
+      .deleteFrom("pairing")
+      .where("channel", "=", channel)
+      .where("failures", ">=", attempt.maxFailures)
+      .execute();
     return null;
   }
   const link = { person: used.person, paired_at: now };

@@ -12,7 +12,7 @@ import { recordMessages, recordShown } from "./claims.ts";
 import { isAnything, readJson } from "./json.ts";
 import { dueSooner, isTaken, refresh } from "./queue.ts";
 import { inquiriesByUid } from "./reads.ts";
-import { bornColumns, changingColumns, deliveryColumns, taskOf } from "./rows.ts";
+import { deliveryColumns, newInquiry, progressOf, taskOf } from "./rows.ts";
 import type { OutboxTable, Schema } from "./schema.ts";
 
 type Trx = Transaction<Schema>;
@@ -92,8 +92,7 @@ async function versionsStand(trx: Trx, update: Part<"update">): Promise<boolean>
 }
 
 async function insertInquiries(trx: Trx, create: Part<"create">): Promise<void> {
-  const rows = create.map((one) => ({ ...bornColumns(one), ...changingColumns(one), collected_at: null }));
-  await trx.insertInto("inquiry").values(rows).execute();
+  await trx.insertInto("inquiry").values(create.map(newInquiry)).execute();
 }
 
 async function moveTask(trx: Trx, { owner, to }: Part<"task">): Promise<void> {
@@ -108,7 +107,7 @@ async function moveTask(trx: Trx, { owner, to }: Part<"task">): Promise<void> {
 async function updateInquiry(trx: Trx, from: number, inquiry: Inquiry): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable("inquiry")
-    .set(changingColumns(inquiry))
+    .set(progressOf(inquiry))
     .where("uid", "=", inquiry.uid)
     .where("version", "=", from)
     .where("settled_at", "is", null)
@@ -136,7 +135,10 @@ async function addRows(trx: Trx, add: Part<"add">, created: Part<"create">): Pro
   await refresh(trx, [...heads.keys()]);
 }
 
-function newRow({ id, lane, inquiry, dueAt, delivery }: NewOutboxRow, asked: Inquiry | undefined): Insertable<OutboxTable> {
+function newRow(
+  { id, lane, inquiry, dueAt, delivery }: NewOutboxRow,
+  asked: Inquiry | undefined,
+): Insertable<OutboxTable> {
   if (asked === undefined) throw new Error(`The outbox row ${id} is of inquiry ${inquiry}, which does not exist.`);
   return {
     id,
@@ -202,7 +204,10 @@ async function setEntry(trx: Trx, { row, entry, at }: Part<"entry">): Promise<vo
     .where("address", "is not", null)
     .returning("address")
     .execute();
-  await refresh(trx, changed.flatMap((one) => one.address ?? []));
+  await refresh(
+    trx,
+    changed.flatMap((one) => one.address ?? []),
+  );
 }
 
 /** The states that have a move on `found`. */

@@ -43,7 +43,9 @@ export function shape<T extends object>(guards: { readonly [K in keyof T]-?: Gua
 export function readJson<T>(text: string, guard: Guard<T>, where: string): T {
   const value = parsed(text);
   if (guard(value)) return value;
-  throw new Error(`${where} is not what Askgate stores there: the database was changed by something else or is damaged.`);
+  throw new Error(
+    `${where} is not what Askgate stores there: the database was changed by something else or is damaged.`,
+  );
 }
 
 function parsed(text: string): unknown {

@@ -38,7 +38,7 @@ const TABLES = [
     settled_at bigint,
     settled_by text,
     collected_at bigint,
-    unique (owner, id),
+    unique (id, owner),
     check ((status = 'waiting') = (settled_at is null)),
     check ((status in ('cancelled', 'undelivered')) = (reason is not null)),
     check ((task_id is null) = (state_version is null)),
@@ -88,7 +88,7 @@ const TABLES = [
   sql`create table message (
     chat text not null,
     message text not null,
-    copy text not null references outbox (id),
+    copy text not null,
     primary key (chat, message)
   )`,
   sql`create table task (

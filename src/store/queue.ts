@@ -47,18 +47,27 @@ export async function refresh(trx: Trx, addresses: readonly string[]): Promise<v
   const heads = await trx
     .selectFrom("address")
     .select(["address", "not_before", "next_at"])
-    .select(sql<number | null>`(select min(due_at) from outbox
-      where outbox.address = address.address and due_at is not null)`.as("due"))
-    .select(sql<number | null>`(select min(due_at) from outbox
-      where outbox.address = address.address and lives_until <= address.not_before and due_at is not null)`.as("doomed"))
-    .select(sql<number | null>`(select max(claimed_until) from outbox
-      where outbox.address = address.address and claimed_until is not null)`.as("lease"))
+    .select(
+      sql<number | null>`(select min(due_at) from outbox
+      where outbox.address = address.address and due_at is not null)`.as("due"),
+    )
+    .select(
+      sql<number | null>`(select min(due_at) from outbox
+      where outbox.address = address.address and lives_until <= address.not_before and due_at is not null)`.as(
+        "doomed",
+      ),
+    )
+    .select(
+      sql<number | null>`(select max(claimed_until) from outbox
+      where outbox.address = address.address and claimed_until is not null)`.as("lease"),
+    )
     .where("address", "in", addresses)
     .execute();
   for (const { address, not_before, next_at, due, doomed, lease } of heads) {
     const soonest = earliest(doomed, due === null ? null : Math.max(due, not_before));
     const next = soonest === null ? null : Math.max(soonest, lease ?? 0);
-    if (next !== next_at) await trx.updateTable("address").set({ next_at: next }).where("address", "=", address).execute();
+    if (next !== next_at)
+      await trx.updateTable("address").set({ next_at: next }).where("address", "=", address).execute();
   }
 }
 
@@ -123,8 +132,8 @@ export async function openSurface(trx: Trx, address: string, at: number): Promis
   await letNextIn(trx, address, at);
 }
 
-/** Ends every claim, as an interrupted one: nobody is left who holds it. */
-export async function endClaims(trx: Trx, at: number): Promise<void> {
+/** Ends every claim, as an interrupted one: nobody is left who holds it, or who would have let the next in. */
+export async function recover(trx: Trx, at: number): Promise<void> {
   const ended = await trx
     .updateTable("outbox")
     .set({ claimed_until: at, due_at: at })
@@ -132,4 +141,6 @@ export async function endClaims(trx: Trx, at: number): Promise<void> {
     .returning("address")
     .execute();
   await refresh(trx, [...new Set(ended.flatMap((row) => row.address ?? []))]);
+  const lines = await trx.selectFrom("outbox").select("address").distinct().where("state", "=", "queued").execute();
+  for (const { address } of lines) if (address !== null) await letNextIn(trx, address, at);
 }

@@ -1,7 +1,7 @@
 /**
  * Rows to core values and back. The only place that knows both the columns and the shapes behind the JSON in them.
  */
-import type { Selectable } from "kysely";
+import type { Insertable, Selectable } from "kysely";
 import type { EntryMode, Receipt } from "../core/delivery.ts";
 import type { Author, Inquiry, Resolution, TaskRef, Value } from "../core/inquiry.ts";
 import type { Option, Question } from "../core/question.ts";
@@ -72,22 +72,11 @@ export function inquiryOf(row: Selectable<InquiryTable>): Inquiry {
   };
 }
 
-/** What an inquiry keeps for life. */
-export function bornColumns(inquiry: Inquiry): Pick<InquiryTable, "uid" | "owner" | "id" | "created_at" | "shown_at"> {
+export function newInquiry(inquiry: Inquiry): Insertable<InquiryTable> {
   return {
     uid: inquiry.uid,
     owner: inquiry.owner,
     id: inquiry.id,
-    created_at: inquiry.createdAt,
-    shown_at: inquiry.shownAt,
-  };
-}
-
-/** What a commit may change. `shown_at` is not among it: settlements of copies set it meanwhile. */
-export function changingColumns(
-  inquiry: Inquiry,
-): Omit<InquiryTable, keyof ReturnType<typeof bornColumns> | "collected_at"> {
-  return {
     session: inquiry.session,
     run: inquiry.run,
     kind: inquiry.kind,
@@ -95,10 +84,6 @@ export function changingColumns(
     current_step: inquiry.task?.currentStep ?? null,
     state_version: inquiry.task?.stateVersion ?? null,
     questions: JSON.stringify(inquiry.questions),
-    status: inquiry.status,
-    reason: inquiry.reason,
-    version: inquiry.version,
-    resolutions: JSON.stringify([...inquiry.resolutions]),
     sent_to: JSON.stringify(inquiry.to),
     respondents: JSON.stringify(inquiry.respondents),
     locale: inquiry.locale,
@@ -107,7 +92,23 @@ export function changingColumns(
     callback_url: inquiry.callbackUrl,
     content_key: inquiry.contentKey,
     timeout_seconds: inquiry.timeoutSeconds,
+    created_at: inquiry.createdAt,
     expires_at: inquiry.expiresAt,
+    shown_at: inquiry.shownAt,
+    collected_at: null,
+    ...progressOf(inquiry),
+  };
+}
+
+type Progress = Pick<InquiryTable, "status" | "reason" | "version" | "resolutions" | "settled_at" | "settled_by">;
+
+/** All that the steps of inquiry.ts change. The rest stays as it was asked; `shown_at` belongs to settlements. */
+export function progressOf(inquiry: Inquiry): Progress {
+  return {
+    status: inquiry.status,
+    reason: inquiry.reason,
+    version: inquiry.version,
+    resolutions: JSON.stringify([...inquiry.resolutions]),
     settled_at: inquiry.settledAt,
     settled_by: inquiry.settledBy === null ? null : JSON.stringify(inquiry.settledBy),
   };

@@ -12,7 +12,7 @@ import { openBatch } from "./batch.ts";
 import { claim, nextDue, settle } from "./claims.ts";
 import { applyCommit, findTask, storedReply } from "./commit.ts";
 import { migrate } from "./migrations.ts";
-import { endClaims, letNextIn, openSurface } from "./queue.ts";
+import { letNextIn, openSurface, recover } from "./queue.ts";
 import * as reads from "./reads.ts";
 import type { Schema } from "./schema.ts";
 import { sqliteDialect } from "./sqlite.ts";
@@ -58,7 +58,7 @@ function storeOver(db: Kysely<Schema>): DurableStore {
     settle: (settlement) => write((trx) => settle(trx, settlement)),
     ready: (address, at) => write((trx) => letNextIn(trx, address, at)),
     reopen: (address, at) => write((trx) => openSurface(trx, address, at)),
-    recover: (at) => write((trx) => endClaims(trx, at)),
+    recover: (at) => write((trx) => recover(trx, at)),
     collect: (inquiry, at) =>
       write(async (trx) => {
         const rest = trx.updateTable("inquiry").set({ collected_at: at }).where("uid", "=", inquiry);

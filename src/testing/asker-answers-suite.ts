@@ -9,7 +9,9 @@ const TWO = { questions: [deploy({ id: "first" }), deploy({ id: "second" })] };
 
 export function answering(open: OpenAsker): void {
   values(open);
-  commits(open);
+  wordings(open);
+  partly(open);
+  once(open);
 }
 
 function values(open: OpenAsker): void {
@@ -39,7 +41,9 @@ function values(open: OpenAsker): void {
       expect(answered.details?.[0]?.values.map((value) => value.kind)).toEqual(kinds);
     });
   }
+}
 
+function wordings(open: OpenAsker): void {
   behaviour("names a recommended option with or without its mark and comes back as authored", open, async (gateway) => {
     const { inquiry } = await gateway.as("agent").ask(inquiryOf());
     const answered = await gateway.as("operator").answer(inquiry.id, { answers: { target: ["Staging"] } });
@@ -70,7 +74,7 @@ function values(open: OpenAsker): void {
   });
 }
 
-function commits(open: OpenAsker): void {
+function partly(open: OpenAsker): void {
   behaviour("to one of two questions is kept while the other stays open", open, async (gateway) => {
     const operator = gateway.as("operator");
     const { inquiry } = await gateway.as("agent").ask(TWO);
@@ -93,7 +97,9 @@ function commits(open: OpenAsker): void {
     expect(settled).toMatchObject({ status: "answered", version: 2, answers: { first: ["Production"] } });
     expect(settled.answers).not.toHaveProperty("second");
   });
+}
 
+function once(open: OpenAsker): void {
   behaviour("to a question that has one is refused and the first stays", open, async (gateway) => {
     const { inquiry } = await gateway.as("agent").ask(TWO);
     const operator = gateway.as("operator");

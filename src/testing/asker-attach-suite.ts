@@ -11,6 +11,7 @@ const STAGING = { answers: { target: ["Staging (Recommended)"] } };
 export function attaching(open: OpenAsker): void {
   byId(open);
   byContent(open);
+  notByContent(open);
   afterSettlement(open);
 }
 
@@ -55,6 +56,18 @@ function byContent(open: OpenAsker): void {
       expect(await two.result).toMatchObject({ answers: { answers: { target: ["Production"] } } });
     },
   );
+}
+
+function notByContent(open: OpenAsker): void {
+  behaviour("attaches alone: of two that come at once, one asks anew", open, async (gateway) => {
+    const cut = await startAsking(gateway, inquiryOf());
+    await cut.detach();
+    const both = await Promise.all([startAsking(gateway, inquiryOf()), startAsking(gateway, inquiryOf())]);
+    const ids = both.map((call) => call.id);
+    expect(ids).toContain(cut.id);
+    expect(new Set(ids).size).toBe(2);
+    await Promise.all(both.map((call) => call.detach()));
+  });
 
   const changes: Readonly<Record<string, object>> = {
     "another question": { questions: [deploy({ question: "Where else?" })] },

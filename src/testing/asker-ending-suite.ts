@@ -112,41 +112,43 @@ export function tasks(open: OpenAsker): void {
   });
 }
 
+/** What ends it -> the input, the deed, and all that the result may say. */
+const ENDS: Readonly<
+  Record<
+    string,
+    readonly [input: object, end: (gateway: AskerHarness, id: string) => Promise<unknown>, expected: object]
+  >
+> = {
+  "a chosen No": [
+    { questions: [deploy({ options: [{ label: "Yes" }, { label: "No" }] })] },
+    (gateway, id) => gateway.person.answers(id, "target", "No"),
+    { status: "answered", answers: { answers: { target: ["No"] } } },
+  ],
+  "the person's cancel": [
+    {},
+    (gateway, id) => gateway.person.cancels(id),
+    { status: "no_answer", reason: "cancelled", cause: "declined" },
+  ],
+  "the agent's cancel": [
+    {},
+    (gateway, id) => gateway.as("agent").cancel(id),
+    { status: "no_answer", reason: "cancelled", cause: "aborted" },
+  ],
+  "the operator's cancel": [
+    {},
+    (gateway, id) => gateway.as("operator").cancel(id),
+    { status: "no_answer", reason: "cancelled", cause: "operator" },
+  ],
+  "silence until the deadline": [{}, silence, { status: "no_answer", reason: "timed_out" }],
+  "failed delivery": [
+    { to: ["nowhere:1"] },
+    async () => {},
+    { status: "no_answer", reason: "undelivered", cause: "unreachable" },
+  ],
+};
+
 export function outcomes(open: OpenAsker): void {
-  const ends: Readonly<
-    Record<
-      string,
-      readonly [input: object, end: (gateway: AskerHarness, id: string) => Promise<unknown>, expected: object]
-    >
-  > = {
-    "a chosen No": [
-      { questions: [deploy({ options: [{ label: "Yes" }, { label: "No" }] })] },
-      (gateway, id) => gateway.person.answers(id, "target", "No"),
-      { status: "answered", answers: { answers: { target: ["No"] } } },
-    ],
-    "the person's cancel": [
-      {},
-      (gateway, id) => gateway.person.cancels(id),
-      { status: "no_answer", reason: "cancelled", cause: "declined" },
-    ],
-    "the agent's cancel": [
-      {},
-      (gateway, id) => gateway.as("agent").cancel(id),
-      { status: "no_answer", reason: "cancelled", cause: "aborted" },
-    ],
-    "the operator's cancel": [
-      {},
-      (gateway, id) => gateway.as("operator").cancel(id),
-      { status: "no_answer", reason: "cancelled", cause: "operator" },
-    ],
-    "silence until the deadline": [{}, silence, { status: "no_answer", reason: "timed_out" }],
-    "failed delivery": [
-      { to: ["nowhere:1"] },
-      async () => {},
-      { status: "no_answer", reason: "undelivered", cause: "unreachable" },
-    ],
-  };
-  for (const [what, [input, end, expected]] of Object.entries(ends)) {
+  for (const [what, [input, end, expected]] of Object.entries(ENDS)) {
     behaviour(`after ${what} says exactly that, and no choice or advice of its own`, open, async (gateway) => {
       const call = await startAsking(gateway, inquiryOf(input));
       await end(gateway, call.id);

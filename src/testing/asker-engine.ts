@@ -11,6 +11,7 @@ import { serve } from "../gateway/listen.ts";
 import type { NewKey } from "../ports/access.ts";
 import type { Asker, Caller } from "../ports/asker.ts";
 import type { Log } from "../ports/log.ts";
+import type { Store } from "../ports/store.ts";
 import { openStore } from "../store/store.ts";
 import type { AskerHarness, Calls, RespondentHarness, Who } from "./asker-harness.ts";
 import { CRAMPED, hostileLoopback } from "./hostile-channel.ts";
@@ -35,6 +36,7 @@ const KEYS: Readonly<Record<Who, NewKey>> = {
 
 export interface EngineStand {
   readonly engine: Engine;
+  readonly store: Store;
   readonly clock: SkippingClock;
   readonly chat: Loopback;
   readonly keys: Readonly<Record<Who, string>>;
@@ -67,7 +69,7 @@ export async function openEngine(log: Log = silentLog): Promise<EngineStand> {
     await engine.stop();
     await store.close();
   };
-  return { engine, clock, chat, keys: keys as Record<Who, string>, close };
+  return { engine, store, clock, chat, keys: keys as Record<Who, string>, close };
 }
 
 /** The engine's asker port, called directly. */

@@ -7,6 +7,7 @@ import type { Directory } from "../core/people.ts";
 import { type ChannelSource, channelSource, createEngine, type Engine } from "../engine/engine.ts";
 import type { Caller } from "../ports/asker.ts";
 import type { Log } from "../ports/log.ts";
+import type { Store } from "../ports/store.ts";
 import { type DurableStore, openStore } from "../store/store.ts";
 import type { TelegramServer } from "./telegram-server.ts";
 import { createTestClock, entropy, type TestClock } from "./test-clock.ts";
@@ -22,6 +23,8 @@ export interface BridgeOptions {
   readonly clock?: TestClock;
   readonly directory?: Partial<Directory>;
   readonly log?: Log;
+  /** What the engine is given in place of the store, as one that can be lost. */
+  readonly through?: (store: Store) => Store;
   readonly channels?: (engine: { readonly access: Engine["access"] }) => readonly ChannelSource[];
 }
 
@@ -51,7 +54,7 @@ export async function openBridge(options: BridgeOptions = {}): Promise<Bridge> {
   const log = options.log ?? SILENT;
   const store = await openStore(options.url ?? "sqlite::memory:", { log });
   const engine = await createEngine({
-    store,
+    store: options.through?.(store) ?? store,
     clock,
     entropy,
     log,

@@ -5,10 +5,9 @@ import { expect } from "vitest";
 import { DeliveryError } from "../core/delivery.ts";
 import { type Case, copyOf, type Stage, show } from "./channel-case.ts";
 import { type Play, WAIT_MS } from "./loopback.ts";
-import { PROMPT_KEY, promptOf, textsOf } from "./prompts.ts";
+import { longerThan, PROMPT_KEY, promptOf, textsOf } from "./prompts.ts";
 
 const ASKED = { text: "Where?", labels: ["Staging", "Production"] };
-const LONG = { text: "Which environment? ".repeat(600).trim(), labels: ["Staging", "Production"] };
 
 type Meaning = Partial<Pick<DeliveryError, "reason" | "sent" | "retryAfterMs">>;
 
@@ -66,10 +65,11 @@ export const FAILING: readonly Case[] = [
     name: "says what did arrive of a broken send, and resumes at the first missing part",
     needs: ["rate limited", "many parts"],
     async run(stage) {
+      const long = { ...ASKED, text: longerThan(stage.limits) };
       stage.loopback.play("rate limited", 1);
-      const { partial } = await failure(send(stage, LONG));
+      const { partial } = await failure(send(stage, long));
       expect(partial?.parts).toHaveLength(1);
-      const { receipt, parts } = await show(stage, LONG, partial);
+      const { receipt, parts } = await show(stage, long, partial);
       expect(receipt.parts.slice(0, 1)).toEqual(partial?.parts);
       expect(await stage.loopback.shown()).toEqual(parts);
     },

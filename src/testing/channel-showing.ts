@@ -4,11 +4,10 @@
 import { expect } from "vitest";
 import { type Case, copyOf, lastOf, show } from "./channel-case.ts";
 import { HOSTILE_TEXTS, LONG_TEXTS } from "./hostile-texts.ts";
-import { PROMPT_KEY, promptOf, textsOf } from "./prompts.ts";
+import { longerThan, PROMPT_KEY, promptOf, textsOf } from "./prompts.ts";
 import { until } from "./until.ts";
 
 const LABELS = ["Staging", "Production"];
-const LONG = "Which environment? ".repeat(600).trim();
 
 const literal = [...HOSTILE_TEXTS, ...LONG_TEXTS].map(
   ([name, text]): Case => ({
@@ -32,7 +31,7 @@ export const SHOWING: readonly Case[] = [
     name: "shows the parts of a long prompt in order, buttons on the last",
     needs: ["many parts"],
     async run(stage) {
-      const { parts } = await show(stage, { text: LONG, labels: LABELS });
+      const { parts } = await show(stage, { text: longerThan(stage.limits), labels: LABELS });
       expect(parts.length).toBeGreaterThan(1);
       expect((await stage.loopback.shown()).map((seen) => seen.id)).toEqual(parts.map((part) => part.id));
     },
@@ -84,7 +83,7 @@ export const SHOWING: readonly Case[] = [
     name: "closes a copy of several parts: none of the old text, no buttons",
     needs: ["edits", "many parts"],
     async run(stage) {
-      const { receipt } = await show(stage, { text: LONG, labels: LABELS });
+      const { receipt } = await show(stage, { text: longerThan(stage.limits), labels: LABELS });
       const closed = promptOf(stage.limits, { text: "Answered: Staging" });
       await stage.channel.edit(stage.loopback.place.address, receipt, closed);
       const shown = await stage.loopback.shown();
@@ -98,7 +97,7 @@ export const SHOWING: readonly Case[] = [
     needs: ["edits", "many parts"],
     async run(stage) {
       const { receipt } = await show(stage, { text: "Where?", labels: LABELS });
-      const grown = promptOf(stage.limits, { text: LONG, labels: LABELS });
+      const grown = promptOf(stage.limits, { text: longerThan(stage.limits), labels: LABELS });
       const edited = await stage.channel.edit(stage.loopback.place.address, receipt, grown);
       const parts = await copyOf(stage, edited);
       expect(parts.map((part) => part.text)).toEqual(textsOf(grown));

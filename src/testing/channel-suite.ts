@@ -14,7 +14,7 @@ import type { Subject } from "./loopback.ts";
 export const CHANNEL_CASES: readonly Case[] = [...SHOWING, ...HEARING, ...FAILING];
 
 export function channelSuite(subject: Subject): void {
-  describe(`${subject.name} keeps the channel contract`, () => {
+  describe.concurrent(`${subject.name} keeps the channel contract`, () => {
     for (const one of casesFor(subject, CHANNEL_CASES)) test(one.name, () => play(subject, one));
   });
 }

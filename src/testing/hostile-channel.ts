@@ -10,7 +10,16 @@ import { DeliveryError, type FailureReason, type Receipt } from "../core/deliver
 import type { FittedPrompt } from "../core/fit.ts";
 import { type Limits, measure } from "../core/limits.ts";
 import type { Channel, ChannelHost, ChannelModule, InboundEvent } from "../ports/channel.ts";
-import { type Loopback, type Play, type Seen, type SeenButton, type Subject, WAIT_MS } from "./loopback.ts";
+import {
+  type Hand,
+  type Loopback,
+  type Place,
+  type Play,
+  type Seen,
+  type SeenButton,
+  type Subject,
+  WAIT_MS,
+} from "./loopback.ts";
 
 const UNLIMITED = { perSecond: null, perAddressMs: 0, perGroupMs: 0 } as const;
 
@@ -27,10 +36,10 @@ export const MUTE: Limits = {
   unknownWaitMs: 0,
 };
 
-/** The same with edits, replies and three buttons of five units. */
+/** The same with edits, replies and four buttons of five units. */
 export const CRAMPED: Limits = {
   ...MUTE,
-  buttons: { max: 3, perRow: 1, label: { max: 5, unit: "utf16" }, payloadBytes: 40 },
+  buttons: { max: 4, perRow: 1, label: { max: 5, unit: "utf16" }, payloadBytes: 40 },
   edits: true,
   replies: true,
 };
@@ -44,6 +53,7 @@ const FAULTS: Readonly<Record<Fault, FailureReason>> = {
   "chat moved": "moved",
 };
 const PLACE = { address: "hostile:1", actor: "hostile:1" } as const;
+const STRANGER = { address: "hostile:9", actor: "hostile:9" } as const;
 const MOVED = "hostile:2";
 
 /** What the platform holds; the adapter and the person both work on it. */
@@ -99,15 +109,15 @@ function messageOf(prompt: FittedPrompt, index: number): Omit<Seen, "id"> {
   return { text, buttons: index === prompt.parts.length - 1 ? prompt.rows.flat() : [] };
 }
 
-/** Accepts one message or fails as asked; the same key twice is one message. */
+/** Accepts one message or fails as asked; the same words under the same key are one message. */
 function put(world: World, limits: Limits, partial: Receipt, message: Omit<Seen, "id">, key: string | null): string {
   const fault = meet(world);
   if (fault && fault !== "receipt lost") throw failed(fault, partial);
   refuseOversize(limits, message, partial);
-  const known = key === null ? undefined : world.keys.get(key);
-  const id = known ?? `m${++world.count}`;
+  const nonce = `${key ?? ++world.count} ${message.text}`;
+  const id = world.keys.get(nonce) ?? `m${++world.count}`;
   world.messages.set(id, { id, ...message });
-  if (key !== null) world.keys.set(key, id);
+  world.keys.set(nonce, id);
   if (fault) throw failed(fault, partial);
   return id;
 }
@@ -167,7 +177,8 @@ async function deliver(world: World, host: ChannelHost, event: InboundEvent): Pr
   try {
     const { notice, say } = await host.receive(event);
     if (notice !== null && !world.notices.includes(notice)) world.notices.push(notice);
-    if (say !== null) world.messages.set(event.eventId, { id: event.eventId, text: say, buttons: [] });
+    const own = event.address === PLACE.address;
+    if (say !== null && own) world.messages.set(event.eventId, { id: event.eventId, text: say, buttons: [] });
   } catch {
     world.queue.push(event);
   }
@@ -181,26 +192,30 @@ export function hostileLoopback(limits: Limits, twice: boolean): Loopback {
   const module = hostileModule(limits);
   let repeats = twice ? 2 : 1;
 
-  function happen(deed: (base: Base) => InboundEvent): void {
-    const event = deed({ ...PLACE, eventId: `e${++world.count}`, actorName: "Ana", at: Date.now(), direct: true });
+  function happen(who: Place, deed: (base: Base) => InboundEvent): void {
+    const event = deed({ ...who, eventId: `e${++world.count}`, actorName: "Ana", at: Date.now(), direct: true });
     world.queue.push(...Array.from({ length: repeats }, () => event));
     world.wake();
   }
 
+  const handOf = (who: Place): Hand => ({
+    press: async (message: Seen, button: SeenButton) =>
+      happen(who, (base) => ({ ...base, kind: "press", control: button.control, message: message.id })),
+    async write(text, replyTo) {
+      const replied = limits.replies ? (replyTo?.id ?? null) : null;
+      const said = { text, message: `w${++world.count}`, replyTo: replied, mentioned: false, content: "text" } as const;
+      happen(who, (base) => ({ ...base, kind: "text", ...said }));
+    },
+  });
+
   return {
+    ...handOf(PLACE),
     place: PLACE,
     moved: MOVED,
+    stranger: handOf(STRANGER),
     open: (host) => module.open({ world }, host),
     shown: async () => [...world.messages.values()],
     entryOpen: async () => false,
-    press: async (message: Seen, button: SeenButton) =>
-      happen((base) => ({ ...base, kind: "press", control: button.control, message: message.id })),
-    async write(text, replyTo) {
-      const replied = limits.replies ? (replyTo?.id ?? null) : null;
-      const message = `w${++world.count}`;
-      const said = { text, message, replyTo: replied, mentioned: false, content: "text" } as const;
-      happen((base) => ({ ...base, kind: "text", ...said }));
-    },
     notices: async () => world.notices,
     play(fault, spared = 0) {
       if (fault === "event repeated") repeats = 2;
@@ -211,6 +226,6 @@ export function hostileLoopback(limits: Limits, twice: boolean): Loopback {
 }
 
 export function hostileSubject(name: string, limits: Limits, { twice = false } = {}): Subject {
-  const plays: readonly Play[] = [...(Object.keys(FAULTS) as Fault[]), "event repeated"];
+  const plays: readonly Play[] = [...(Object.keys(FAULTS) as Fault[]), "event repeated", "stranger"];
   return { name, limits, plays, start: async () => hostileLoopback(limits, twice) };
 }

@@ -39,6 +39,7 @@ export interface SeenButton {
  * - `surface closed`: nobody has the surface open.
  * - `event repeated`: the person's next event is delivered twice.
  * - `listening interrupted`: the line on which events arrive breaks once.
+ * - `stranger`: somebody Askgate does not know can do the same things; no fault, but a platform may not allow it.
  */
 export type Play =
   | "rate limited"
@@ -50,12 +51,20 @@ export type Play =
   | "chat moved"
   | "surface closed"
   | "event repeated"
-  | "listening interrupted";
+  | "listening interrupted"
+  | "stranger";
 
 /** The wait a rate-limited platform names, in milliseconds; whole seconds, as platforms name them. */
 export const WAIT_MS = 3_000;
 
-export interface Loopback {
+/** What somebody on the platform can do. */
+export interface Hand {
+  press(message: Seen, button: SeenButton): Promise<void>;
+  write(text: string, replyTo?: Seen): Promise<void>;
+}
+
+/** The hand is the person's own. */
+export interface Loopback extends Hand {
   /** Opens the channel under test against this platform. */
   open(host: ChannelHost): Promise<Channel>;
   readonly place: Place;
@@ -65,8 +74,8 @@ export interface Loopback {
   shown(): Promise<readonly Seen[]>;
   /** Whether an entry field for free text stands open. */
   entryOpen(): Promise<boolean>;
-  press(message: Seen, button: SeenButton): Promise<void>;
-  write(text: string, replyTo?: Seen): Promise<void>;
+  /** Null where nobody but the person can get in. */
+  readonly stranger: Hand | null;
   /** Private notices the person got, oldest first. */
   notices(): Promise<readonly string[]>;
   /** The fault meets the first call after `spared` further ones; faults of a chat last until the loopback ends. */

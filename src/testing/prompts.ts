@@ -64,6 +64,12 @@ function styled(text: string): readonly Span[] {
   return [run(0, "bold"), run(third, "plain"), run(2 * third, "code")].filter((span) => span.text !== "");
 }
 
+/** A text of three messages. */
+export function longerThan({ text }: Limits): string {
+  const sentence = "Which environment? ";
+  return sentence.repeat(Math.ceil((2.5 * text.max) / sentence.length)).trim();
+}
+
 /** What a person is to read, part by part. */
 export function textsOf(prompt: FittedPrompt): readonly string[] {
   return prompt.parts.map((spans) => spans.map((span) => span.text).join(""));

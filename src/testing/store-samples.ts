@@ -84,3 +84,8 @@ export function copyOf(
 export function timerOf(inquiry: Inquiry, lane: "deadline" | "callback", dueAt: number): NewOutboxRow {
   return { id: `${lane}_${inquiry.uid}`, lane, inquiry: inquiry.uid, dueAt, delivery: null };
 }
+
+/** The inquiry one version on, answered at 2,000. */
+export function settled(inquiry: Inquiry, change: Partial<Inquiry> = {}): Inquiry {
+  return { ...inquiry, version: inquiry.version + 1, status: "answered", settledAt: 2_000, ...change };
+}

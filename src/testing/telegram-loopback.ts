@@ -4,11 +4,12 @@
  * Nothing of the client library is replaced: the channel talks HTTP to the server as it would to the platform.
  */
 import type { ChannelModule } from "../ports/channel.ts";
-import { type Loopback, type Play, type Seen, type Subject, WAIT_MS } from "./loopback.ts";
+import { type Hand, type Loopback, type Play, type Seen, type Subject, WAIT_MS } from "./loopback.ts";
 import { type Fault, startTelegram, type TelegramServer } from "./telegram-server.ts";
-import type { Message } from "./telegram-world.ts";
+import type { Message, TelegramUser } from "./telegram-world.ts";
 
 const ANA = 100;
+const STRANGER = 200;
 const MOVED = -1_000_000_000_100;
 
 /** How the platform words each refusal; https://core.telegram.org/bots/api#making-requests. */
@@ -31,7 +32,7 @@ export function telegramSubject<C>(module: ChannelModule<C>, config: (server: Te
   return {
     name: module.name,
     limits: module.limits,
-    plays: [...refusals, "out of reach", "chat gone", "listening interrupted"],
+    plays: [...refusals, "out of reach", "chat gone", "listening interrupted", "stranger"],
     start: async () => telegramLoopback(module, config, await startTelegram()),
   };
 }
@@ -41,31 +42,42 @@ function telegramLoopback<C>(
   config: (server: TelegramServer) => C,
   server: TelegramServer,
 ): Loopback {
-  const ana = server.user(ANA, "Ana");
   const notices: string[] = [];
   let closed: Promise<void> | null = null;
   const close = () => {
     closed ??= server.close();
     return closed;
   };
+  /** Ends the platform; what it had to refuse for its form is a fault of the adapter whatever the case was about. */
+  const end = async () => {
+    await close();
+    if (server.refusals.length > 0) throw new Error(`Telegram refused ${server.refusals.join("; ")}`);
+  };
 
   return {
+    ...handOf(server.user(ANA, "Ana"), (notice) => notices.push(notice)),
     place: { address: `telegram:${ANA}`, actor: `telegram:${ANA}` },
     moved: `telegram:${MOVED}`,
+    stranger: handOf(server.user(STRANGER, "Mallory"), () => {}),
     open: (host) => module.open(config(server), host),
     shown: async () => server.messages(ANA).map(seen),
     entryOpen: async () => server.messages(ANA).some((message) => message.forceReply !== null),
-    async press(message, button) {
-      const shown = message.buttons.some((one) => one.control === button.control);
-      const { answered } = ana.presses(Number(message.id), shown ? button.label : button.control);
-      void answered.then((notice) => notice !== null && notices.push(notice));
-    },
-    async write(text, replyTo) {
-      ana.says(ANA, text, replyTo ? { replyTo: Number(replyTo.id) } : {});
-    },
     notices: async () => notices,
     play: (fault, spared = 0) => playOn(server, fault, spared, close),
-    close,
+    close: end,
+  };
+}
+
+function handOf(user: TelegramUser, noticed: (notice: string) => void): Hand {
+  return {
+    async press(message, button) {
+      const shown = message.buttons.some((one) => one.control === button.control);
+      const { answered } = user.presses(Number(message.id), shown ? button.label : button.control);
+      void answered.then((notice) => notice !== null && noticed(notice));
+    },
+    async write(text, replyTo) {
+      user.says(user.id, text, replyTo ? { replyTo: Number(replyTo.id) } : {});
+    },
   };
 }
 

@@ -95,7 +95,8 @@ async function getUpdates(mailbox: Mailbox, body: Json, response: ServerResponse
   for (const id of mailbox.updates.keys()) if (id < from) mailbox.updates.delete(id);
   if (body.allowed_updates !== undefined) mailbox.allowed = body.allowed_updates as string[];
   if (mailbox.updates.size === 0) await hold(mailbox, Number(body.timeout ?? 0), response);
-  return [...mailbox.updates.values()].slice(0, Number(body.limit ?? 100));
+  const visible = [...mailbox.updates].filter(([id]) => id >= from).map(([, update]) => update);
+  return visible.slice(0, Number(body.limit ?? 100));
 }
 
 /** Until something arrives, the time is over, another poll comes or the client goes away. */

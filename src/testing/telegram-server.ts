@@ -85,7 +85,10 @@ export interface TelegramServer {
   heal(): void;
   /** Sends a native update as it is, with an id of its own unless it has one. */
   push(update: Json): void;
-  /** Resolves with the first value that is neither null, undefined nor false; looks again whenever something happens. */
+  /**
+   * Resolves with the first value that is neither null, undefined nor false. It looks again whenever something happens
+   * on this server; for conditions elsewhere use `until`.
+   */
   waitFor<T>(look: () => T | null | undefined | false, timeoutMs?: number): Promise<T>;
   close(): Promise<void>;
 }
@@ -182,10 +185,13 @@ async function serve(running: Running, call: Call, response: ServerResponse): Pr
   else reply(running, response, call, outcome);
 }
 
-async function outcomeOf({ world, mailbox, pace }: Running, call: Call, response: ServerResponse): Promise<unknown> {
+async function outcomeOf(running: Running, call: Call, response: ServerResponse): Promise<unknown> {
+  const { world, mailbox, pace } = running;
   try {
     pace(call.method, call.body);
-    return await ACTIONS[call.method]?.(world, call.body, mailbox, response);
+    const outcome = ACTIONS[call.method]?.(world, call.body, mailbox, response);
+    changed(running);
+    return await outcome;
   } catch (error) {
     if (error instanceof Refused) return error;
     throw error;

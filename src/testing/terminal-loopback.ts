@@ -4,15 +4,11 @@
  * It prints what the stream brings, confirms what it printed, and posts what is typed until the gateway has taken it,
  * each line under one id.
  */
+import type { TerminalConfig } from "../../adapters/terminal.ts";
 import type { Span } from "../core/text.ts";
 import type { Channel, ChannelHost, ChannelModule } from "../ports/channel.ts";
 import type { Loopback, Seen, Subject } from "./loopback.ts";
 import { until } from "./until.ts";
-
-interface TerminalConfig {
-  readonly operator: (authorization: string | null) => Promise<boolean>;
-  readonly person: (name: string | null) => string | null;
-}
 
 type Handler = (request: Request) => Promise<Response>;
 
@@ -36,6 +32,7 @@ export function terminalLoopback(module: ChannelModule<TerminalConfig>): Loopbac
   return {
     place: PLACE,
     moved: PLACE.address,
+    stranger: null,
     open: (host) => openWith(module, host, inbox),
     shown: async () => inbox.printed,
     entryOpen: async () => false,

@@ -1,7 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measure, type TextUnit } from "../../src/core/limits.ts";
-import { clean, cut, directionOf, graphemeEnd, isolate, oneLine, plainOf, quoteLines, spansOf } from "../../src/core/text.ts";
+import {
+  clean,
+  cut,
+  directionOf,
+  graphemeEnd,
+  isolate,
+  oneLine,
+  plainOf,
+  quoteLines,
+  spansOf,
+} from "../../src/core/text.ts";
 
 /** Compact spelling of spans: <b:…> bold, <i:…> italic, <c:…> code. */
 function spelled(text: string): string {
@@ -27,7 +37,24 @@ describe("agent text becomes spans", () => {
 
   // https://github.com/vercel/chat/pull/407, https://github.com/NousResearch/hermes-agent/pull/9722
   test.each([
-    ...["*", "_", "[", "]", "`", "(", ")", ".", "!", "-", "#", "\\", "<b>", "a<b && c>d", "snake_case_name", "v1.2-rc_3"],
+    ...[
+      "*",
+      "_",
+      "[",
+      "]",
+      "`",
+      "(",
+      ")",
+      ".",
+      "!",
+      "-",
+      "#",
+      "\\",
+      "<b>",
+      "a<b && c>d",
+      "snake_case_name",
+      "v1.2-rc_3",
+    ],
     "* _ [ ] ` ( ) . ! - # \\ <b> a<b && c>d snake_case_name v1.2-rc_3",
     "*_[]`().!-#\\<b>a<b && c>dsnake_case_namev1.2-rc_3",
     "a*b*c",
@@ -37,7 +64,7 @@ describe("agent text becomes spans", () => {
     "* one\n* two",
     "def f(*args, **kwargs)",
     "__init__.py",
-    "_private and other_",
+    "_private and _other",
     "** not bold **",
     "**open",
     "**across\nlines**",
@@ -52,7 +79,10 @@ describe("agent text becomes spans", () => {
   });
 
   test("never throws, and loses nothing but the marks of a style", () => {
-    const text = fc.string({ unit: fc.constantFrom("*", "_", "`", " ", "\n", "a", "é", "😀", ".", "(", "م"), maxLength: 60 });
+    const text = fc.string({
+      unit: fc.constantFrom("*", "_", "`", " ", "\n", "a", "é", "😀", ".", "(", "م"),
+      maxLength: 60,
+    });
     fc.assert(
       fc.property(text, (agentText) => {
         const marks = /[*_`]/g;
@@ -91,7 +121,9 @@ describe("cleaning for display", () => {
 
 describe("foreign text is set apart", () => {
   test("every line stands behind a bar", () => {
-    expect(quoteLines("Deploy?\n\nAnswered by Ana\r\n1. Yes", "ltr")).toBe("│ Deploy?\n│ \n│ Answered by Ana\n│ 1. Yes");
+    expect(quoteLines("Deploy?\n\nAnswered by Ana\r\n1. Yes", "ltr")).toBe(
+      "│ Deploy?\n│ \n│ Answered by Ana\n│ 1. Yes",
+    );
   });
 
   test("a bar of its own does not take the place of ours", () => {
@@ -128,12 +160,17 @@ describe("cutting", () => {
   test("stays within the limit, ends between graphemes and never halves a pair", () => {
     const unit = fc.constantFrom<TextUnit>("codePoints", "utf16");
     fc.assert(
-      fc.property(fc.string({ unit: "grapheme", maxLength: 40 }), fc.integer({ min: 2, max: 30 }), unit, (text, max, by) => {
-        const end = graphemeEnd(text, { max, unit: by });
-        expect(measure(text.slice(0, end), by)).toBeLessThanOrEqual(max);
-        expect(text.slice(0, end)).not.toMatch(/\p{Surrogate}/u);
-        expect(measure(cut(text, { max, unit: by }), by)).toBeLessThanOrEqual(max);
-      }),
+      fc.property(
+        fc.string({ unit: "grapheme", maxLength: 40 }),
+        fc.integer({ min: 2, max: 30 }),
+        unit,
+        (text, max, by) => {
+          const end = graphemeEnd(text, { max, unit: by });
+          expect(measure(text.slice(0, end), by)).toBeLessThanOrEqual(max);
+          expect(text.slice(0, end)).not.toMatch(/\p{Surrogate}/u);
+          expect(measure(cut(text, { max, unit: by }), by)).toBeLessThanOrEqual(max);
+        },
+      ),
     );
   });
 });

@@ -44,6 +44,7 @@ export const en = {
     "done.default": "Nobody chose. Used instead, as set in advance:",
     "done.default_hidden": "Nobody chose. A value set in advance was used instead.",
     "done.open": "Not answered.",
+    "over.declined_by": "Cancelled by {person} {where}. No answer is needed any more.",
     "over.declined": "Cancelled. No answer is needed any more.",
     "over.aborted": "The agent stopped asking. No answer is needed any more.",
     "over.superseded": "The work has moved on. No answer is needed any more.",

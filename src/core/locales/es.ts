@@ -45,6 +45,7 @@ export const es = {
     "done.default": "Nadie eligió. En su lugar se usó lo fijado de antemano:",
     "done.default_hidden": "Nadie eligió. En su lugar se usó un valor fijado de antemano.",
     "done.open": "Sin respuesta.",
+    "over.declined_by": "{person} la canceló {where}. Ya no hace falta responder.",
     "over.declined": "Cancelada. Ya no hace falta responder.",
     "over.aborted": "El agente dejó de preguntar. Ya no hace falta responder.",
     "over.superseded": "El trabajo ha avanzado. Ya no hace falta responder.",

@@ -35,7 +35,7 @@ function segmentsOf(questions: readonly Question[], reply: string): readonly Seg
   const keys = keysOf(questions);
   const scanned = sameLength(reply);
   const marks = [...scanned.matchAll(keyPattern([...keys.keys()]))];
-  if (marks[0]?.index !== 0) return null;
+  if (!marks[0] || scanned.slice(0, marks[0].index).trim() !== "") return null;
   const inlineOnly = marks.some((mark) => mark.index > 0 && !isSetOff(scanned, mark.index));
   return marks.map((mark, index) => ({
     question: keys.get(fold(mark[1] ?? "")) ?? null,
@@ -69,9 +69,10 @@ function isSetOff(text: string, at: number): boolean {
   return /[\n,;]/u.test(withoutEnd(text.slice(0, at), " \t").slice(-1));
 }
 
-/** For finding keys: digits and full-width signs as ASCII where that moves nothing. */
+/** For finding keys: digits and full-width signs as ASCII, direction marks as spaces, where that moves nothing. */
 function sameLength(text: string): string {
-  return text.replace(/[\p{Nd}：＝）．，；،؛、]/gu, (sign) => {
+  const unmarked = text.replace(/[\u200E\u200F\u061C\u2066-\u2069]/gu, " ");
+  return unmarked.replace(/[\p{Nd}：＝）．，；،؛、]/gu, (sign) => {
     const plain = sign === "،" || sign === "、" ? "," : sign === "؛" ? ";" : asciiDigits(sign).normalize("NFKC");
     return plain.length === sign.length ? plain : sign;
   });

@@ -8,6 +8,7 @@ import type { Question } from "../question.ts";
 import { readBatch } from "./batch.ts";
 import { labelOf } from "./choice.ts";
 import { cutAround } from "./cut.ts";
+import { readKeyed } from "./keyed.ts";
 import { type Answer, type RepromptReason, readOne, type Verdict } from "./single.ts";
 
 export interface ReplyResult {
@@ -18,11 +19,33 @@ export interface ReplyResult {
   readonly reason: RepromptReason | null;
 }
 
-export function parseReply(questions: readonly Question[], reply: string): ReplyResult {
-  const [only] = questions;
+/**
+ * @param open the questions still unanswered, in their order; by default all. Keys (`2: …`) count among `questions`, as
+ * the prompt numbers them; everything else is read against these alone.
+ */
+export function parseReply(
+  questions: readonly Question[],
+  reply: string,
+  open: readonly Question[] = questions,
+): ReplyResult {
+  const [only] = open;
   if (!only) return { outcome: "reprompt", answers: new Map(), reason: "empty" };
-  const text = questions.some((question) => labelOf(question, reply) !== null) ? reply : cutAround(reply);
-  return conclude(questions, questions.length === 1 ? [readOne(only, text)] : readBatch(questions, text));
+  const text = open.some((question) => labelOf(question, reply) !== null) ? reply : cutAround(reply);
+  const keyed = open.length < questions.length ? readKeyed(questions, text) : null;
+  if (keyed) return conclude(open, among(questions, keyed, open));
+  return conclude(open, open.length === 1 ? [readOne(only, text)] : readBatch(open, text));
+}
+
+/** The verdicts on the open questions; a key of one that has its answer ties the reply to nothing. */
+function among(
+  questions: readonly Question[],
+  keyed: readonly Verdict[] | RepromptReason,
+  open: readonly Question[],
+): readonly Verdict[] | RepromptReason {
+  if (typeof keyed === "string") return keyed;
+  const unkeyed = (verdict: Verdict) => "reason" in verdict && verdict.reason === "partial";
+  const astray = keyed.some((verdict, index) => !open.includes(questions[index] as Question) && !unkeyed(verdict));
+  return astray ? "ambiguous" : keyed.filter((_, index) => open.includes(questions[index] as Question));
 }
 
 /** Verdicts stand in the order of the questions; a single reason stands for all of them. */

@@ -66,7 +66,8 @@ function freeText(question: Question, text: string): Verdict {
 
 /** "1 or 2", "not 2": positions and a single word, which may turn them into anything. */
 function isHalfChoice(folded: string): boolean {
-  const words = folded.split(/[\s,;]+/u);
+  if (/[,;\n]/u.test(folded)) return false;
+  const words = folded.split(" ");
   const numbers = words.filter((word) => (typedNumber(word)?.value ?? 9) <= 4);
   return numbers.length > 0 && words.length - numbers.length === 1;
 }

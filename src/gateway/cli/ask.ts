@@ -51,22 +51,33 @@ export const ASK_EXAMPLE = 'ask "Deploy where?" -o "Staging (Recommended)" -o Pr
 async function ask(cli: Cli, input: object, json: boolean): Promise<ExitCode> {
   const client = cli.client("agent");
   const interrupt = interruptible();
-  let asked: string | null = null;
+  const detach = new AbortController();
+  let tell: (id: string) => void = () => {};
+  const asked = new Promise<string>((resolve) => {
+    tell = resolve;
+  });
+  interrupt.signal.addEventListener("abort", () => {
+    Promise.race([asked, pause(NAMED_WITHIN_MS, undefined, { ref: false })]).then(() => detach.abort(), detach.abort);
+  });
   const onAsked = (id: string) => {
-    asked = id;
+    tell(id);
     tellWhere(cli, client, id, interrupt.signal).catch(() => cli.note(`Asked as ${id}.`));
   };
   try {
-    return printResult(cli, await client.askUser(input, { signal: interrupt.signal, onAsked }), json);
+    return printResult(cli, await client.askUser(input, { signal: detach.signal, onAsked }), json);
   } catch (error) {
-    if (!interrupt.signal.aborted) throw error;
-    if (asked !== null) await client.cancel(asked);
-    cli.note(asked === null ? "Interrupted." : `Interrupted: ${asked} is cancelled.`);
+    if (!detach.signal.aborted) throw error;
+    const id = await Promise.race([asked, null]);
+    if (id !== null) await client.cancel(id);
+    cli.note(id === null ? "Interrupted." : `Interrupted: ${id} is cancelled.`);
     return 5;
   } finally {
     interrupt.release();
   }
 }
+
+/** At an interrupt, how long the gateway may still take to name a question it may have stored already. */
+const NAMED_WITHIN_MS = 2_000;
 
 /** How long copies may be on their way before their state is told as it is. */
 const ON_THEIR_WAY_MS = 3_000;

@@ -44,17 +44,17 @@ export function runCli(argv: readonly string[], deps: CliDeps): Promise<ExitCode
   for (const { make, example } of COMMANDS) {
     const command = make(cli);
     command.addHelpText("after", `\nExample:\n  ${cli.program} ${example}`);
-    program.addCommand(finish(command));
+    program.addCommand(command);
   }
   program.addHelpText("after", EXIT_CODES);
-  return runToExit(cli, finish(program, false), argv);
+  return runToExit(cli, finish(program), argv);
 }
 
 /** Every command that does something speaks JSON; none ends the process by itself. */
-function finish(command: Command, speaksJson = true): Command {
+function finish(command: Command): Command {
   command.exitOverride();
   command.showHelpAfterError("(--help says how)");
   for (const child of command.commands) finish(child);
-  if (speaksJson && command.commands.length === 0) command.option("--json", "results as JSON");
+  if (command.commands.length === 0) command.option("--json", "results as JSON");
   return command;
 }

@@ -63,7 +63,6 @@ function readRecordAt(path: string): GatewayRecord | null {
 /** Whether the process that wrote the record is known to be gone. */
 export function isDead(record: GatewayRecord): boolean {
   if (record.host !== hostname()) return false;
-  if (record.pid === process.pid) return true;
   try {
     process.kill(record.pid, 0);
     return false;
@@ -116,10 +115,15 @@ async function lockFolder(data: string, onLost: (error: Error) => void): Promise
     });
     if (unlock) return unlock;
     const record = readRecord(data);
-    if (record && isDead(record)) removeDeadLock(data, record);
+    if (record && (isDead(record) || isPredecessor(record))) removeDeadLock(data, record);
     else if (performance.now() > patience || (record && (await answers(record)))) throw inUse(data, record);
     else await pause(LOOK_AGAIN_MS);
   }
+}
+
+/** A restarted container gives the same process id again: whoever had ours before us is gone. */
+function isPredecessor(record: GatewayRecord): boolean {
+  return record.host === hostname() && record.pid === process.pid;
 }
 
 /** Of several that find the same dead gateway, the one that renames its record removes its lock. */
@@ -131,8 +135,11 @@ function removeDeadLock(data: string, dead: GatewayRecord): void {
     return;
   }
   const taken = readRecordAt(aside);
-  if (taken && !isDead(taken)) return renameSync(aside, recordPath(data));
-  if (taken?.pid === dead.pid) rmdirSync(lockPath(data));
+  if (taken && taken.pid !== dead.pid) {
+    renameSync(aside, recordPath(data));
+    return;
+  }
+  rmdirSync(lockPath(data));
   rmSync(aside, { force: true });
 }
 

@@ -4,6 +4,7 @@
  * With piped input each line waits for an open question, so that `echo 2 | askgate inbox` answers it; when the input
  * ends after at least one line, the command ends too.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { Command } from "commander";
 import { type Locale, localeOf, say } from "../../core/locales/locale.ts";
 import { type Cli, interruptible } from "./cli.ts";
@@ -41,6 +42,9 @@ async function inbox(cli: Cli, { person, json = false }: InboxOptions): Promise<
   }
 }
 
+/** How long the outcome of the last piped line is waited for. */
+const OUTCOME_MS = 3_000;
+
 /** Hands in line after line; true when the input ended and had any. */
 async function passOn(
   screen: Screen,
@@ -48,15 +52,18 @@ async function passOn(
   ready: () => Promise<void>,
   print: (text: string) => void,
 ): Promise<boolean> {
-  let any = false;
+  const outcomes: Promise<void>[] = [];
   for await (const line of screen.lines) {
     if (line.trim() === "") continue;
-    any = true;
     await ready();
+    const shown = link.nextPrompt();
     const reply = await link.say(line);
+    outcomes.push(reply === null ? shown : Promise.resolve());
     if (reply !== null) print(reply);
   }
-  return any || screen.interactive;
+  if (screen.interactive) return true;
+  await Promise.race([outcomes.at(-1), pause(OUTCOME_MS, undefined, { ref: false })]);
+  return outcomes.length > 0;
 }
 
 function textSurface(screen: Screen, locale: Locale): Surface {

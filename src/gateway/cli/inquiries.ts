@@ -89,7 +89,8 @@ export function answerCommand(cli: Cli): Command {
       value,
     ])
     .action(async (id: string, options: AnswerOptions) => {
-      const inquiry = await cli.client("operator").answer(id, answerOf(options), { idempotencyKey: randomUUID() });
+      const answer = answerOf(options);
+      const inquiry = await cli.client("operator").answer(id, answer, { idempotencyKey: randomUUID() });
       cli.out(options.json ? JSON.stringify(inquiry) : describe(inquiry));
     });
 }

@@ -25,8 +25,12 @@ export function openScreen(caret: string, interrupted: () => void): Screen {
     ...(interactive && { output: process.stdout }),
   });
   const queue = createQueue();
+  let open = true;
   reader.on("line", (line) => queue.push(line));
-  reader.on("close", () => queue.end());
+  reader.on("close", () => {
+    open = false;
+    queue.end();
+  });
   reader.on("SIGINT", interrupted);
   if (interactive) {
     reader.setPrompt(`${caret} `);
@@ -43,12 +47,9 @@ export function openScreen(caret: string, interrupted: () => void): Screen {
       clearLine(process.stdout, 0);
       cursorTo(process.stdout, 0);
       process.stdout.write(`${text}\n`);
-      reader.prompt(true);
+      if (open) reader.prompt(true);
     },
-    close() {
-      reader.close();
-      process.stdin.unref();
-    },
+    close: () => reader.close(),
   };
 }
 

@@ -33,6 +33,8 @@ export interface Surface {
 export interface Link {
   /** Whose it is, once it was open. */
   person(): string | null;
+  /** Resolves when the next prompt has been shown and confirmed. */
+  nextPrompt(): Promise<void>;
   /** Hands in a typed line and gives what is to be said to it, if anything. */
   say(text: string): Promise<string | null>;
   /** Ends when the signal aborts; rejects when the gateway refuses the link or is not there at first. */
@@ -44,6 +46,12 @@ const RETRY_MS = 250;
 export function openLink(cli: Cli, person: string | null, surface: Surface, signal: AbortSignal): Link {
   const path = `/channels/terminal${person === null ? "" : `?person=${encodeURIComponent(person)}`}`;
   let whose: string | null = null;
+  let waiting: (() => void)[] = [];
+  const confirmed = () => {
+    const all = waiting;
+    waiting = [];
+    for (const resolve of all) resolve();
+  };
   const known: Surface = {
     ...surface,
     opened(name, again) {
@@ -57,7 +65,8 @@ export function openLink(cli: Cli, person: string | null, surface: Surface, sign
   };
   return {
     person: () => whose,
-    done: hold(cli, path, known, post, signal),
+    done: hold(cli, path, known, { post, confirmed }, signal),
+    nextPrompt: () => new Promise((resolve) => waiting.push(resolve)),
     async say(text) {
       const id = randomUUID();
       const response = await untilSent(() => post({ kind: "text", id, text }), signal);
@@ -80,9 +89,13 @@ export async function untilShown(cli: Cli, link: Link, signal: AbortSignal): Pro
   }
 }
 
-type Post = (body: object) => Promise<Response>;
+interface Back {
+  readonly post: (body: object) => Promise<Response>;
+  /** Called when a prompt was shown and the gateway knows it. */
+  readonly confirmed: () => void;
+}
 
-async function hold(cli: Cli, path: string, surface: Surface, post: Post, signal: AbortSignal): Promise<void> {
+async function hold(cli: Cli, path: string, surface: Surface, back: Back, signal: AbortSignal): Promise<void> {
   let connected = false;
   let away = false;
   let last = "";
@@ -98,7 +111,8 @@ async function hold(cli: Cli, path: string, surface: Surface, post: Post, signal
       const { id, parts } = promptEvent.parse(value);
       if (id !== last) surface.prompt(parts);
       last = id;
-      await post({ kind: "seen", id });
+      await back.post({ kind: "seen", id });
+      back.confirmed();
     }
   };
   while (!signal.aborted) {

@@ -1,0 +1,192 @@
+/** Settings: defaults, every fault in one message, and no secret in any. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ConfigError, type Environment, loadConfig } from "../src/config.ts";
+import { createLog, createScrubber } from "../src/log.ts";
+
+const load = (settings: unknown, environment: Environment = {}) =>
+  loadConfig(environment, { path: "app.json", text: JSON.stringify(settings) });
+
+const ANA = { identities: ["telegram:100", "web:ana"], roles: ["owner"] };
+
+function faultsOf(settings: unknown, environment: Environment = {}): string {
+  try {
+    load(settings, environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error("it was accepted");
+}
+
+describe("without any configuration", () => {
+  it("has every default, and config/app.json says the same", () => {
+    const none = loadConfig({}, { path: "config/app.json", text: null });
+    const shipped = loadConfig({}, { path: "config/app.json", text: readFileSync("config/app.json", "utf8") });
+    expect(shipped.settings).toEqual(none.settings);
+    expect(JSON.parse(readFileSync("config/app.json", "utf8"))).toEqual(none.settings);
+    expect(none).toMatchObject({ host: "127.0.0.1", port: 8787, data: resolve("data"), locale: "en", secrets: [] });
+    expect(none.databaseUrl).toBe(`sqlite:${resolve("data", "askgate.db")}`);
+    expect(none.settings).toMatchObject({ retentionDays: null, holdFreeTextSeconds: 5, mcp: { maxBlockSeconds: 50 } });
+  });
+
+  it("knows one person, the owner", () => {
+    const { directory } = load({});
+    expect([...directory.people.values()]).toEqual([{ name: "owner", identities: [], roles: ["owner"], locale: null }]);
+  });
+
+  it("takes an empty variable for one that is not set", () => {
+    expect(load({}, { ASKGATE_PORT: "", TELEGRAM_BOT_TOKEN: " " }).port).toBe(8787);
+    expect(readFileSync(".env.example", "utf8")).toMatch(/^TELEGRAM_BOT_TOKEN=$/m);
+  });
+});
+
+it("accepts the example of people and derives who may do what", () => {
+  const text = readFileSync("config/people.example.json", "utf8");
+  const { directory } = loadConfig({}, { path: "people.example.json", text });
+  expect(directory.people.get("ana")?.identities).toEqual(["telegram:100", "web:ana"]);
+  expect(directory.sessions.get("deploys")?.respondents).toEqual(["ana", "role:team"]);
+  expect(directory.admit.get("telegram:-1001")).toEqual(["ana", "role:team"]);
+});
+
+it("makes a person who is alone the owner", () => {
+  expect(load({ people: { ana: {} } }).directory.people.get("ana")?.roles).toEqual(["owner"]);
+});
+
+it("lets the environment decide the language over the file", () => {
+  expect(load({ locale: "de" }, { ASKGATE_LOCALE: "es-MX" }).locale).toBe("es-MX");
+});
+
+const FAULTS: readonly [string, unknown, Environment, RegExp][] = [
+  ["an unknown key", { lokale: "en" }, {}, /app\.json: lokale is not a setting\. Correct its name/],
+  ["an unknown key inside", { mcp: { block: 1 } }, {}, /app\.json: mcp\.block is not a setting/],
+  [
+    "a secret in the file",
+    { SLACK_BOT_TOKEN: "xoxb-1" },
+    {},
+    /SLACK_BOT_TOKEN is not a setting\. Secrets belong in the env/,
+  ],
+  ["an unsupported language", { locale: "xx" }, {}, /locale is "xx" and must be a supported language: en, /],
+  ["a word for a number", { holdFreeTextSeconds: "5" }, {}, /holdFreeTextSeconds is "5" and must be a number/],
+  ["half a second", { mcp: { maxBlockSeconds: 0.5 } }, {}, /mcp\.maxBlockSeconds is 0\.5 and must be a whole number/],
+  ["a limit overstepped", { holdFreeTextSeconds: 61 }, {}, /holdFreeTextSeconds is 61 and must be at most 60/],
+  [
+    "an identity without channel",
+    { people: { ana: { identities: ["100"] } } },
+    {},
+    /identities\[0\] is "100" and must be CHANNEL:ID/,
+  ],
+  [
+    "a zone that is none",
+    { people: { ana: { quietHours: "22:00-07:00 Mars" } } },
+    {},
+    /quietHours is "22:00-07:00 Mars" and must be FROM-TO/,
+  ],
+  [
+    "a stranger to answer",
+    { people: { ana: ANA }, sessions: { main: { respondents: ["bob"] } } },
+    {},
+    /respondents\[0\] is "bob" and must be role:NAME or one of the people: ana/,
+  ],
+  [
+    "an unknown kind of session",
+    { sessions: { main: { kind: "boss" } } },
+    {},
+    /sessions\.main\.kind is "boss" and must be "main" or "subagent" or "cron"/,
+  ],
+  [
+    "a group that is no address",
+    { admit: { friends: ["owner"] } },
+    {},
+    /admit\.friends has a name that must be CHANNEL:ID/,
+  ],
+  [
+    "an identity of two people",
+    { people: { ana: ANA, ben: { identities: ["telegram:100"] } } },
+    {},
+    /people\.ben\.identities: "telegram:100" belongs to ana already/,
+  ],
+  ["people without an owner", { people: { ana: {}, ben: {} } }, {}, /people has nobody with the role owner/],
+  [
+    "a policy that only stops",
+    { tools: { rm: { needsApproval: false } } },
+    {},
+    /tools\.rm could only ever stop: without needsApproval/,
+  ],
+  [
+    "a quorum nobody reaches",
+    { tools: { rm: { quorum: 2 } } },
+    {},
+    /tools\.rm\.approvers could only ever stop: it takes 2 to approve and 1 may/,
+  ],
+  ["a port beyond the last", {}, { ASKGATE_PORT: "65536" }, /environment: ASKGATE_PORT is "65536" and must be a port/],
+  ["an unknown database", {}, { ASKGATE_DATABASE_URL: "mysql://x" }, /ASKGATE_DATABASE_URL must be sqlite:PATH/],
+  [
+    "an address that is none",
+    {},
+    { TELEGRAM_API_ROOT: "localhost" },
+    /TELEGRAM_API_ROOT is "localhost" and must be a web address/,
+  ],
+  ["an unknown log level", {}, { ASKGATE_LOG_LEVEL: "loud" }, /ASKGATE_LOG_LEVEL is "loud" and must be "silent" or/],
+];
+
+describe("what stops the start", () => {
+  it.each(FAULTS)("%s", (_name, settings, environment, message) => {
+    expect(faultsOf(settings, environment)).toMatch(message);
+  });
+
+  it("is told all at once", () => {
+    const message = faultsOf({ locale: "xx", mcp: { q: 1 } }, { ASKGATE_PORT: "x", ASKGATE_LOG_LEVEL: "loud" });
+    expect(message).toMatch(/^4 settings are wrong:\n/);
+    expect(message.split("\n")).toHaveLength(5);
+  });
+
+  it("is a file that is not JSON, or a named one that does not exist", () => {
+    expect(() => loadConfig({}, { path: "app.json", text: '{"locale": en}' })).toThrow(
+      /app\.json: the file is not JSON/,
+    );
+    expect(() => loadConfig({ ASKGATE_CONFIG: "gone.json" }, { path: "gone.json", text: null })).toThrow(
+      /gone\.json: the file does not exist\. Correct ASKGATE_CONFIG/,
+    );
+  });
+
+  it("never shows a secret, wherever it was put", () => {
+    const token = "123456:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr";
+    const message = faultsOf(
+      { locale: token, mcp: { maxBlockSeconds: "hunter22" } },
+      { TELEGRAM_BOT_TOKEN: `${token} x`, ASKGATE_DATABASE_URL: "mysql://me:hunter22@db", SLACK_BOT_TOKEN: "hunter22" },
+    );
+    expect(message).toMatch(/^4 settings are wrong/);
+    expect(message).not.toContain(token);
+    expect(message).not.toContain("hunter22");
+  });
+});
+
+describe("the log", () => {
+  it("hides known secrets and whatever looks like one, in every string and every error", () => {
+    const token = "987654:ZZbbCCddEEffGGhhIIjjKKllMMnnOOppQQr";
+    const lines: string[] = [];
+    const log = createLog({ level: "info", secrets: ['pa"ss word'], write: (line) => lines.push(line) });
+    const err = new Error(`GET https://api.telegram.org/bot${token}/getMe failed`);
+    log.warn(
+      { err, deep: { list: ['pa"ss word'] } },
+      'Authorization: Bearer ag_0123 and pa"ss word and pa%22ss%20word',
+    );
+    const line = lines.join("");
+    expect(line).not.toMatch(/ZZbbCC|ss word|ss%20word|ag_0123/);
+    const { err: written, deep } = JSON.parse(line);
+    expect(written.message).toContain("bot[hidden]/getMe");
+    expect(deep).toEqual({ list: ["[hidden]"] });
+  });
+
+  it("keeps what is below its level to itself", () => {
+    const lines: string[] = [];
+    createLog({ level: "warn", secrets: [], write: (line) => lines.push(line) }).info({}, "asked");
+    expect(lines).toEqual([]);
+  });
+
+  it("hides the longer of two secrets whole", () => {
+    expect(createScrubber(["key", "key-two"])("a key-two b key")).toBe("a [hidden] b [hidden]");
+  });
+});
