@@ -79,7 +79,7 @@ describe("the line to Telegram", () => {
     await bot.server.waitFor(() => bot.server.unconfirmed().length === 0);
     const low = { message_id: 1, date: 1, chat: { id: ANA, type: "private" }, from: { id: ANA }, text: "low" };
     bot.server.push({ update_id: 17, message: low });
-    await until("it is heard", () => bot.events.some((event) => event.eventId === "17"));
+    await until("it is heard", () => bot.events.some((event) => event.eventId.endsWith(":17")));
   });
 });
 

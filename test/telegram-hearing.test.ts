@@ -53,7 +53,7 @@ describe("a press", () => {
     await bot.listen();
     const shown = await ask(ANA);
     expect(await heard(() => ana.presses(shown.id, "Staging"))).toEqual({
-      ...{ channel: "telegram", kind: "press", eventId: expect.stringMatching(/^\d+$/), at: expect.any(Number) },
+      ...{ channel: "telegram", kind: "press", eventId: expect.stringMatching(/^123456:\d+$/), at: expect.any(Number) },
       ...{ actor: "telegram:100", actorName: "Ana", address: "telegram:100", direct: true },
       ...{ control: "1.AAAAAAAAAAAAAAAA.0.0", message: String(shown.id) },
     });

@@ -6,7 +6,7 @@
  */
 import type { InlineKeyboardMarkup, MessageEntity, Opts } from "telegraf/types";
 import { DeliveryError, type Receipt } from "../../src/core/delivery.ts";
-import type { FittedPrompt } from "../../src/core/fit.ts";
+import type { EntryField, FittedPrompt } from "../../src/core/fit.ts";
 import type { Span } from "../../src/core/text.ts";
 import type { Place } from "./address.ts";
 import type { Api } from "./api.ts";
@@ -149,9 +149,9 @@ async function openEntry(desk: Desk, prompt: FittedPrompt, copy: Draft): Promise
   const hint = [...prompt.entry.placeholder].slice(0, MAX_PLACEHOLDER).join("");
   const placeholder = hint.trim() === "" ? {} : { input_field_placeholder: hint };
   const content = {
-    ...messageOf([{ text: prompt.entry.text, style: "plain" }]),
+    ...entryText(prompt.entry),
     ...replyParameters(copy.parts.at(-1) ?? null),
-    reply_markup: { force_reply: true, ...placeholder } as const,
+    reply_markup: { force_reply: true, selective: prompt.entry.only !== undefined, ...placeholder } as const,
   };
   try {
     copy.entry = (await post(desk, content)).id;
@@ -159,6 +159,18 @@ async function openEntry(desk: Desk, prompt: FittedPrompt, copy: Draft): Promise
     const failure = toDeliveryError(error, desk.api);
     if (failure.reason !== "rejected") throw failure;
   }
+}
+
+/** Selective means those the text mentions: the one whose client is to open the field. */
+function entryText({ text, only }: EntryField): Pick<Content, "text" | "entities"> {
+  if (!only) return messageOf([{ text, style: "plain" }]);
+  const user = {
+    id: Number(only.identity.slice(only.identity.indexOf(":") + 1)),
+    is_bot: false,
+    first_name: only.name,
+  };
+  const mention = { type: "text_mention", offset: 0, length: only.name.length, user } as const;
+  return { text: `${only.name}: ${text}`, entities: [mention] };
 }
 
 /** Left standing where it cannot be removed; nothing depends on it any more. */

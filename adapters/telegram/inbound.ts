@@ -80,7 +80,8 @@ const NOTHING: Incoming = { event: null, query: null };
 
 /** `now` serves for presses, which carry no time of their own. */
 export function readUpdate(update: NativeUpdate, self: Self, now: Instant): Incoming {
-  const eventId = String(update.update_id);
+  // Another bot on the same data counts its updates anew.
+  const eventId = `${self.id}:${update.update_id}`;
   if (update.callback_query) return readQuery(update.callback_query, eventId, now);
   return update.message ? { event: readMessage(update.message, eventId, self), query: null } : NOTHING;
 }

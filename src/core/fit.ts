@@ -25,7 +25,14 @@ export interface FittedPrompt {
   readonly parts: readonly (readonly Span[])[];
   readonly rows: readonly (readonly Button[])[];
   /** An entry field to open beside the prompt. */
-  readonly entry: { readonly placeholder: string; readonly text: string } | null;
+  readonly entry: EntryField | null;
+}
+
+export interface EntryField {
+  readonly placeholder: string;
+  readonly text: string;
+  /** In a group: whom it opens for. Absent: the place has one reader. */
+  readonly only?: { readonly identity: string; readonly name: string };
 }
 
 export interface FitOptions {

@@ -2,10 +2,11 @@
 import { readTaskMove } from "../core/answer.ts";
 import { AskgateError } from "../core/errors.ts";
 import { type Inquiry, isSettled, type Status } from "../core/inquiry.ts";
+import type { NewInquiryInput } from "../core/question.ts";
 import type { Asker, Caller, Page, ToolResult } from "../ports/asker.ts";
 import { answer, cancel, skip } from "./answering.ts";
 import { ask, attachable } from "./ask.ts";
-import { applyEvent, type Context } from "./context.ts";
+import { applyEvent, type Context, reload } from "./context.ts";
 import { readOrRefuse, valid } from "./door.ts";
 import { moveTask } from "./tasks.ts";
 import { resultOf, taskView, viewOf } from "./view.ts";
@@ -51,17 +52,37 @@ async function askUser(
   { signal, idempotencyKey, onAsked }: Parameters<Asker["askUser"]>[2],
 ): Promise<ToolResult> {
   const wanted = readOrRefuse(input);
-  const releases: (() => void)[] = [];
-  const onMinted = (uid: string) => releases.push(context.waiters.hold(uid));
+  const unnamed = wanted.id === null && idempotencyKey === undefined;
+  const same = unnamed ? await attachable(context, caller, wanted) : null;
+  const ready = same
+    ? { inquiry: same, settled: null }
+    : await askAndWait(context, caller, wanted, signal, idempotencyKey);
+  const settled = ready.settled ?? settlement(context, ready.inquiry.uid, null, signal);
+  onAsked?.(ready.inquiry.id);
+  return resultOf((await settled) ?? (await reload(context, ready.inquiry.uid)));
+}
+
+/**
+ * Asks with a waiter in place before anything is stored: nobody can settle it unseen, and no other call of the same
+ * content can attach to what this one waits for.
+ */
+async function askAndWait(
+  context: Context,
+  caller: Caller,
+  wanted: NewInquiryInput,
+  signal: AbortSignal,
+  fallbackId: string | undefined,
+): Promise<{ inquiry: Inquiry; settled: Promise<Inquiry | null> | null }> {
+  const waits = new Map<string, Promise<Inquiry | null>>();
+  const onMinted = (uid: string) => waits.set(uid, context.waiters.wait(uid, null, signal));
+  let stored: string | null = null;
   try {
-    const unnamed = wanted.id === null && idempotencyKey === undefined;
-    const same = unnamed ? await attachable(context, caller, wanted) : null;
-    const inquiry = same ?? (await ask(context, caller, wanted, { fallbackId: idempotencyKey, onMinted })).inquiry;
-    const settled = settlement(context, inquiry.uid, null, signal);
-    onAsked?.(inquiry.id);
-    return resultOf(await settled);
+    const { inquiry, created } = await ask(context, caller, wanted, { fallbackId, onMinted });
+    if (!created || isSettled(inquiry)) return { inquiry, settled: null };
+    stored = inquiry.uid;
+    return { inquiry, settled: waits.get(inquiry.uid) ?? null };
   } finally {
-    for (const release of releases) release();
+    for (const uid of waits.keys()) if (uid !== stored) context.waiters.drop(uid);
   }
 }
 

@@ -46,8 +46,9 @@ async function bringUpToDate(
   const { delivery } = row;
   const now = context.clock.now();
   if (delivery.state !== "shown") {
-    if (isSettled(inquiry)) return rest(delivery, { state: moveDelivery(delivery.state, "done") });
-    const hold = beforeSend(context.entropy, row, limits, inquiry, now);
+    if (isSettled(inquiry) && delivery.receipt === null)
+      return rest(delivery, { state: moveDelivery(delivery.state, "done") });
+    const hold = isSettled(inquiry) ? null : beforeSend(context.entropy, row, limits, inquiry, now);
     if (hold) return hold;
   }
   if (row.notBefore !== null && row.notBefore > now) return tooLate(row, inquiry, row.notBefore);
@@ -60,13 +61,16 @@ async function bringUpToDate(
   } catch (error) {
     if (!(error instanceof DeliveryError)) throw error;
     if (error.movedTo !== null) await context.addresses.move(delivery.address, error.movedTo, now);
-    const { clock, entropy, log } = context;
-    log.warn(
-      { row: row.id, inquiry: row.inquiry, reason: error.reason, sent: error.sent, detail: error.message },
-      "a copy was not shown",
-    );
-    return afterFailure({ entropy, now: clock.now() }, row, limits, inquiry, error);
+    report(context, row, error);
+    return afterFailure({ entropy: context.entropy, now: context.clock.now() }, row, limits, inquiry, error);
   }
+}
+
+/** An inbox nobody has open is no fault. */
+function report({ log }: Context, row: DeliveryRow, { reason, sent, message }: DeliveryError): void {
+  const fields = { row: row.id, inquiry: row.inquiry, reason, sent, detail: message };
+  if (reason === "absent") log.debug(fields, "nobody has the surface open");
+  else log.warn(fields, "a copy was not shown");
 }
 
 function show(

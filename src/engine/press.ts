@@ -121,8 +121,8 @@ function fits(control: Control, question: Question): boolean {
 
 function adoption(context: Context, { row }: Copy, event: Press): Pick<Commit, "adopt"> {
   const { state, receipt, promptKey } = row.delivery;
-  if (state === "shown") return {};
-  const parts = [...(receipt?.parts ?? []).filter((part) => part !== event.message), event.message];
-  const found: Receipt = { ...receipt, parts };
+  const known = receipt?.parts.includes(event.message) ?? false;
+  if (state === "shown" || (state === "closed" && known)) return {};
+  const found: Receipt = known && receipt ? receipt : { ...receipt, parts: [...(receipt?.parts ?? []), event.message] };
   return { adopt: { row: row.id, promptKey, receipt: found, at: context.clock.now() } };
 }

@@ -1,8 +1,8 @@
 /** From the state of an inquiry and one of its copies to what that copy is to show: presented, then fitted. */
-import { type FittedPrompt, fit } from "../core/fit.ts";
+import { type EntryField, type FittedPrompt, fit } from "../core/fit.ts";
 import type { Inquiry } from "../core/inquiry.ts";
 import type { Limits } from "../core/limits.ts";
-import { channelOf, peopleIn, personOf, withoutTopic } from "../core/people.ts";
+import { channelOf, type Directory, peopleIn, personOf, withoutTopic } from "../core/people.ts";
 import { present } from "../core/prompt.ts";
 import type { CopyOutlook } from "../core/route.ts";
 import type { Delivery, DeliveryRow } from "../ports/store.ts";
@@ -26,7 +26,19 @@ export function render(context: Context, inquiry: Inquiry, delivery: Delivery, l
       shortId: null,
     },
   });
-  return fit(prompt, limits, delivery.promptKey, { plain: delivery.plain });
+  const fitted = fit(prompt, limits, delivery.promptKey, { plain: delivery.plain });
+  return direct ? fitted : { ...fitted, entry: entryFor(directory, fitted.entry, delivery) };
+}
+
+/** In a group the entry field opens for the one who asked for it. */
+function entryFor(
+  directory: Directory,
+  entry: EntryField | null,
+  { entry: mode, channel }: Delivery,
+): EntryField | null {
+  const person = directory.people.get(mode?.person ?? "");
+  const identity = person?.identities.find((one) => channelOf(one) === channel);
+  return entry && person && identity ? { ...entry, only: { identity, name: person.name } } : entry;
 }
 
 export function outlookOf(context: Context, { delivery }: DeliveryRow): CopyOutlook {

@@ -3,7 +3,7 @@
  *
  * Commands other than Askgate's own, media without words, and words of people who may not answer change nothing.
  */
-import { claim } from "../core/claim.ts";
+import { claim, type Standing } from "../core/claim.ts";
 import { valueFor } from "../core/entries.ts";
 import { type Author, type Inquiry, type InquiryEvent, isSettled, unanswered } from "../core/inquiry.ts";
 import { type Locale, say } from "../core/locales/locale.ts";
@@ -31,38 +31,54 @@ interface Candidate {
 
 export async function typed(context: Context, pairing: Pairing, key: string, event: Typed): Promise<Reply> {
   const actor = actorOf(context, event);
-  if (!actor.person) return event.direct ? pairing.attempt(key, event) : NOTHING;
   const { person } = actor;
-  const chat = withoutTopic(event.address);
-  const replied = event.replyTo === null ? null : await context.store.copyByMessage(chat, event.replyTo);
+  if (!person) return event.direct ? pairing.attempt(key, event) : NOTHING;
+  const replied = await repliedTo(context, event);
   const locale = localeFor(context, person, replied?.inquiry ?? null);
   if (replied && !mayAnswer(actor, replied.inquiry)) {
     context.log.warn({ inquiry: replied.inquiry.uid, actor: event.actor }, "a reply by somebody who may not answer");
     return event.direct ? spoken(say(locale, "notice.not_yours")) : NOTHING;
   }
-  if (!replied) await context.quiet(event.address);
-  const open = (await context.store.openCopies(event.address, OPEN_LOOKED_AT)).filter((copy) =>
-    mayAnswer(actor, copy.inquiry),
-  );
-  const command = commandOf(event.text);
-  if (command === "help") return spoken(say(locale, "help"));
-  if (command === "start") return spoken(say(locale, "pair.already", { person: person.name }));
-  if (command === "foreign") return NOTHING;
-  const late = replied ? [] : await endedHere(context, event.address, person);
-  const standing = { open: open.map(candidate), late: late.map(candidate) };
-  const claimed = claim({ ...event, person: person.name }, replied && candidate(replied), standing);
+  const command = commandReply(locale, person, event.text);
+  if (command) return command;
+  const here = replied ? { open: [], late: [] } : await standing(context, actor, event);
+  const claimed = claim({ ...event, person: person.name }, replied && candidate(replied), here);
   if (claimed.kind === "which") return spoken(say(locale, "notice.which_plain"));
   if (claimed.kind === "chat")
-    return event.direct && open.length === 0 ? spoken(say(locale, "notice.nothing_open")) : NOTHING;
+    return here.open.length === 0 && event.direct ? spoken(say(locale, "notice.nothing_open")) : NOTHING;
   const { copy } = claimed.copy;
   if (isSettled(copy.inquiry)) return tooLate(context, person, copy);
   if (event.content === "media") return spoken(say(locale, "notice.text_only"));
   return answer(context, actor, key, event, copy, claimed.how === "entry");
 }
 
+/** The copy the message replies to. It can be read and answered before its receipt is stored. */
+async function repliedTo(context: Context, { address, replyTo }: Typed): Promise<Copy | null> {
+  if (replyTo === null) return null;
+  const find = () => context.store.copyByMessage(withoutTopic(address), replyTo);
+  const found = await find();
+  if (found) return found;
+  await context.quiet(address);
+  return find();
+}
+
+/** What stands in the place for this person, or stood there a moment ago. */
+async function standing(context: Context, actor: Actor, { address }: Typed): Promise<Standing<Candidate>> {
+  await context.quiet(address);
+  const copies = [
+    ...(await context.store.openCopies(address, OPEN_LOOKED_AT)),
+    ...(await endedHere(context, address, actor)),
+  ];
+  const theirs = copies.filter(({ inquiry }) => mayAnswer(actor, inquiry)).map(candidate);
+  return {
+    open: theirs.filter(({ copy }) => !isSettled(copy.inquiry)),
+    late: theirs.filter(({ copy }) => isSettled(copy.inquiry)),
+  };
+}
+
 /** The copies shown here of what ended a moment ago. */
-async function endedHere(context: Context, address: string, person: Person): Promise<readonly Copy[]> {
-  const ended = context.lately.of(person, context.clock.now());
+async function endedHere(context: Context, address: string, { person }: Actor): Promise<readonly Copy[]> {
+  const ended = person ? context.lately.of(person, context.clock.now()) : [];
   const copies = ended.map(async (inquiry) => {
     const rows = await context.store.copies(inquiry.uid);
     return rows
@@ -141,12 +157,13 @@ function told(locale: Locale, after: Inquiry): Reply {
 
 const OWN_COMMANDS = new Set(["/skip", "/cancel"]);
 
-function commandOf(text: string): "help" | "start" | "foreign" | null {
+/** Null: no command, or one that stands for a word. Commands of others are nobody's answer. */
+function commandReply(locale: Locale, person: Person, text: string): Reply | null {
   if (!text.startsWith("/")) return null;
   const [word = ""] = text.toLowerCase().split(/\s/, 1);
-  if (word === "/help") return "help";
-  if (word === "/start") return "start";
-  return OWN_COMMANDS.has(word) ? null : "foreign";
+  if (word === "/help") return spoken(say(locale, "help"));
+  if (word === "/start") return spoken(say(locale, "pair.already", { person: person.name }));
+  return OWN_COMMANDS.has(word) ? null : NOTHING;
 }
 
 function withoutSlash(text: string): string {

@@ -6,13 +6,13 @@ import type { Inquiry } from "../core/inquiry.ts";
 import type { Clock, Instant } from "../ports/clock.ts";
 
 export interface Waiters {
-  /** Whether anybody waits for it in this process, or is about to. */
+  /** Whether anybody waits for it in this process. */
   live(uid: string): boolean;
-  /** Counts as waiting until the result is called: for the moment between storing an inquiry and waiting for it. */
-  hold(uid: string): () => void;
   /** Resolves at settlement, at `until`, or when the signal aborts; null for the last two. Registers synchronously. */
   wait(uid: string, until: Instant | null, signal: AbortSignal): Promise<Inquiry | null>;
   settled(inquiry: Inquiry): void;
+  /** Ends the waits for one that was never stored, as if their signals had aborted. */
+  drop(uid: string): void;
   /** Ends every wait, as if its signal had aborted. */
   close(): void;
 }
@@ -21,7 +21,6 @@ type Waiter = (inquiry: Inquiry | null) => void;
 
 export function createWaiters(clock: Clock): Waiters {
   const waiting = new Map<string, Set<Waiter>>();
-  const held = new Set<string>();
 
   function wait(uid: string, until: Instant | null, signal: AbortSignal): Promise<Inquiry | null> {
     if (signal.aborted) return Promise.resolve(null);
@@ -42,18 +41,17 @@ export function createWaiters(clock: Clock): Waiters {
     });
   }
 
+  function end(uid: string, inquiry: Inquiry | null): void {
+    for (const waiter of [...(waiting.get(uid) ?? [])]) waiter(inquiry);
+  }
+
   return {
-    live: (uid) => waiting.has(uid) || held.has(uid),
-    hold(uid) {
-      held.add(uid);
-      return () => held.delete(uid);
-    },
+    live: (uid) => waiting.has(uid),
     wait,
-    settled(inquiry) {
-      for (const waiter of [...(waiting.get(inquiry.uid) ?? [])]) waiter(inquiry);
-    },
+    settled: (inquiry) => end(inquiry.uid, inquiry),
+    drop: (uid) => end(uid, null),
     close() {
-      for (const waiters of [...waiting.values()]) for (const waiter of [...waiters]) waiter(null);
+      for (const uid of [...waiting.keys()]) end(uid, null);
     },
   };
 }

@@ -92,8 +92,9 @@ export interface Commit {
   /** Sets the entry mode of one copy and makes it due now. */
   readonly entry?: { readonly row: string; readonly entry: EntryMode | null; readonly at: Instant };
   /**
-   * A press proved that a copy without a receipt is there: takes the receipt over, `found` in delivery.ts, due now, and
-   * sets the inquiry's `shownAt` if it has none. Does nothing where the copy has a receipt or another prompt key.
+   * A press proved that a copy without a receipt, or with one of its first parts alone, is there: takes the receipt
+   * over, `found` in delivery.ts, due now, and sets the inquiry's `shownAt` if it has none. Does nothing where the copy
+   * is shown or has another prompt key.
    */
   readonly adopt?: {
     readonly row: string;

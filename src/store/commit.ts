@@ -219,7 +219,6 @@ async function adopt(trx: Trx, { row, promptKey, receipt, at }: Part<"adopt">): 
     .selectAll()
     .where("id", "=", row)
     .where("prompt_key", "=", promptKey)
-    .where("receipt", "is", null)
     .where("state", "in", FINDABLE)
     .executeTakeFirst();
   if (!copy || copy.address === null) return;

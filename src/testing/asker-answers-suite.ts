@@ -2,7 +2,15 @@
  * Answers: the first valid one wins for each question, what does not fit changes nothing, and each commit counts once.
  */
 import { expect } from "vitest";
-import { behaviour, deploy, inquiryOf, type OpenAsker, refusal } from "./asker-harness.ts";
+import {
+  type Ability,
+  behaviour,
+  behaviourGiven,
+  deploy,
+  inquiryOf,
+  type OpenAsker,
+  refusal,
+} from "./asker-harness.ts";
 
 const COLOURS = [{ label: "Red" }, { label: "Green" }, { label: "Blue" }];
 const TWO = { questions: [deploy({ id: "first" }), deploy({ id: "second" })] };
@@ -20,6 +28,7 @@ function values(open: OpenAsker): void {
     question: object,
     words: readonly string[],
     kinds: readonly string[],
+    needs?: Ability,
   ])[] = [
     ["a label", {}, ["Production"], ["option"]],
     ["the person's own words", {}, ["Both, one after the other"], ["text"]],
@@ -29,11 +38,11 @@ function values(open: OpenAsker): void {
       ["Red", "Blue"],
       ["option", "option"],
     ],
-    ["none of a multi-select", { multiSelect: true, options: COLOURS }, [], []],
+    ["none of a multi-select", { multiSelect: true, options: COLOURS }, [], [], "answer as JSON"],
     ["words where no options are given", { options: [] }, ["Tuesday"], ["text"]],
   ];
-  for (const [what, change, words, kinds] of cases) {
-    behaviour(`may be ${what}, and is an array`, open, async (gateway) => {
+  for (const [what, change, words, kinds, needs = null] of cases) {
+    behaviourGiven(needs, `may be ${what}, and is an array`, open, async (gateway) => {
       const { inquiry } = await gateway.as("agent").ask(inquiryOf({ questions: [deploy(change)] }));
       const answered = await gateway.as("operator").answer(inquiry.id, { answers: { target: words } });
       expect(answered).toMatchObject({ status: "answered", version: 2, answers: { target: words } });
@@ -90,7 +99,7 @@ function partly(open: OpenAsker): void {
     });
   });
 
-  behaviour("to several questions is one commit", open, async (gateway) => {
+  behaviourGiven("answer as JSON", "to several questions is one commit", open, async (gateway) => {
     const { inquiry } = await gateway.as("agent").ask(TWO);
     const input = { answers: { first: ["Production"] }, skip: ["second"] };
     const settled = await gateway.as("operator").answer(inquiry.id, input);
@@ -110,7 +119,8 @@ function once(open: OpenAsker): void {
     expect({ version: after.version, details: after.details }).toEqual({ version: 2, details: before.details });
   });
 
-  behaviour(
+  behaviourGiven(
+    "idempotency key",
     "after settlement is refused; a repeat under its Idempotency-Key gets the first response",
     open,
     async (gateway) => {
@@ -144,29 +154,34 @@ function once(open: OpenAsker): void {
 export function answersRefused(open: OpenAsker): void {
   const closed = deploy({ allowOther: false });
   const colours = deploy({ multiSelect: true, options: COLOURS });
-  const cases: readonly (readonly [what: string, question: object, input: unknown])[] = [
+  const cases: readonly (readonly [what: string, question: object, input: unknown, needs?: Ability])[] = [
     ["a question that is not there", deploy(), { answers: { nothing: ["Production"] } }],
     ["a word outside a closed list", closed, { answers: { target: ["Elsewhere"] } }],
-    ["text where an array is due", deploy(), { answers: { target: "Production" } }],
+    ["text where an array is due", deploy(), { answers: { target: "Production" } }, "answer as JSON"],
     ["two labels for a single choice", deploy(), { answers: { target: ["Production", "Staging"] } }],
-    ["none for a single choice", deploy(), { answers: { target: [] } }],
+    ["none for a single choice", deploy(), { answers: { target: [] } }, "answer as JSON"],
     ["a blank", deploy(), { answers: { target: ["  "] } }],
     ["a label twice", colours, { answers: { target: ["Red", "Red"] } }],
-    ["an empty map", deploy(), { answers: {} }],
-    ["nothing at all", deploy(), {}],
-    ["an unknown field", deploy(), { answer: { target: ["Production"] } }],
+    ["an empty map", deploy(), { answers: {} }, "answer as JSON"],
+    ["nothing at all", deploy(), {}, "answer as JSON"],
+    ["an unknown field", deploy(), { answer: { target: ["Production"] } }, "answer as JSON"],
     ["a number that no option has", closed, { text: "7" }],
   ];
-  for (const [what, question, input] of cases) {
-    behaviour(`(${what}) leaves the inquiry unchanged, and a right one still counts`, open, async (gateway) => {
-      const { inquiry } = await gateway.as("agent").ask({ questions: [question] });
-      const operator = gateway.as("operator");
-      const { code, message } = await refusal(operator.answer(inquiry.id, input));
-      expect(code).toBe("invalid_answer");
-      expect(message).not.toBe("");
-      expect(await operator.get(inquiry.id)).toMatchObject({ status: "waiting", version: 1 });
-      expect((await operator.answer(inquiry.id, { text: "2" })).status).toBe("answered");
-    });
+  for (const [what, question, input, needs = null] of cases) {
+    behaviourGiven(
+      needs,
+      `(${what}) leaves the inquiry unchanged, and a right one still counts`,
+      open,
+      async (gateway) => {
+        const { inquiry } = await gateway.as("agent").ask({ questions: [question] });
+        const operator = gateway.as("operator");
+        const { code, message } = await refusal(operator.answer(inquiry.id, input));
+        expect(code).toBe("invalid_answer");
+        expect(message).not.toBe("");
+        expect(await operator.get(inquiry.id)).toMatchObject({ status: "waiting", version: 1 });
+        expect((await operator.answer(inquiry.id, { text: "2" })).status).toBe("answered");
+      },
+    );
   }
 
   behaviour("without a question's id among several is no answer and no cancel", open, async (gateway) => {
@@ -176,12 +191,17 @@ export function answersRefused(open: OpenAsker): void {
     expect(await gateway.as("agent").get(inquiry.id)).toMatchObject({ status: "waiting", version: 1 });
   });
 
-  behaviour("for a state the task has left is stale before it is invalid", open, async (gateway) => {
-    const { inquiry } = await gateway.as("agent").ask(inquiryOf({ task: { taskId: "t", stateVersion: 4 } }));
-    const late = gateway.as("operator").answer(inquiry.id, { answers: { nothing: [] }, stateVersion: 3 });
-    expect((await refusal(late)).code).toBe("stale");
-    expect(await gateway.as("agent").get(inquiry.id)).toMatchObject({ status: "waiting", version: 1 });
-    const right = { answers: { target: ["Production"] }, stateVersion: 4 };
-    expect((await gateway.as("operator").answer(inquiry.id, right)).status).toBe("answered");
-  });
+  behaviourGiven(
+    "answer as JSON",
+    "for a state the task has left is stale before it is invalid",
+    open,
+    async (gateway) => {
+      const { inquiry } = await gateway.as("agent").ask(inquiryOf({ task: { taskId: "t", stateVersion: 4 } }));
+      const late = gateway.as("operator").answer(inquiry.id, { answers: { nothing: [] }, stateVersion: 3 });
+      expect((await refusal(late)).code).toBe("stale");
+      expect(await gateway.as("agent").get(inquiry.id)).toMatchObject({ status: "waiting", version: 1 });
+      const right = { answers: { target: ["Production"] }, stateVersion: 4 };
+      expect((await gateway.as("operator").answer(inquiry.id, right)).status).toBe("answered");
+    },
+  );
 }

@@ -3,7 +3,7 @@
  * one.
  */
 import { expect } from "vitest";
-import { behaviour, deploy, inquiryOf, type OpenAsker, startAsking } from "./asker-harness.ts";
+import { behaviour, behaviourGiven, deploy, inquiryOf, type OpenAsker, startAsking } from "./asker-harness.ts";
 
 const TEN_MINUTES = 10 * 60_000;
 const STAGING = { answers: { target: ["Staging (Recommended)"] } };
@@ -24,13 +24,18 @@ function byId(open: OpenAsker): void {
     for (const call of calls) expect(await call.result).toMatchObject({ status: "answered", inquiry_id: "deploy" });
   });
 
-  behaviour("with an id attaches for good, also after its result was collected", open, async (gateway) => {
-    const call = await startAsking(gateway, inquiryOf(), { idempotencyKey: "deploy" });
-    await gateway.as("operator").answer(call.id, STAGING);
-    const first = await call.result;
-    await gateway.pass(2 * TEN_MINUTES);
-    expect(await gateway.as("agent").askUser(inquiryOf(), { idempotencyKey: "deploy" })).toEqual(first);
-  });
+  behaviourGiven(
+    "idempotency key",
+    "with an id attaches for good, also after its result was collected",
+    open,
+    async (gateway) => {
+      const call = await startAsking(gateway, inquiryOf(), { idempotencyKey: "deploy" });
+      await gateway.as("operator").answer(call.id, STAGING);
+      const first = await call.result;
+      await gateway.pass(2 * TEN_MINUTES);
+      expect(await gateway.as("agent").askUser(inquiryOf(), { idempotencyKey: "deploy" })).toEqual(first);
+    },
+  );
 }
 
 function byContent(open: OpenAsker): void {
@@ -94,11 +99,16 @@ function notByContent(open: OpenAsker): void {
     await other.detach();
   });
 
-  behaviour("is the only one that attaches by content: a plain ask is a new question", open, async (gateway) => {
-    const cut = await startAsking(gateway, inquiryOf());
-    await cut.detach();
-    expect((await gateway.as("agent").ask(inquiryOf())).created).toBe(true);
-  });
+  behaviourGiven(
+    "ask without waiting",
+    "is the only one that attaches by content: a plain ask is a new question",
+    open,
+    async (gateway) => {
+      const cut = await startAsking(gateway, inquiryOf());
+      await cut.detach();
+      expect((await gateway.as("agent").ask(inquiryOf())).created).toBe(true);
+    },
+  );
 }
 
 function afterSettlement(open: OpenAsker): void {

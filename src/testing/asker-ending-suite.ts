@@ -6,6 +6,7 @@ import type { ToolResult } from "../ports/asker.ts";
 import {
   type AskerHarness,
   behaviour,
+  behaviourGiven,
   deploy,
   inquiryOf,
   type OpenAsker,
@@ -42,14 +43,19 @@ export function ending(open: OpenAsker): void {
     expect(result.details?.map((detail) => detail.outcome)).toEqual(["answered", "unanswered"]);
   });
 
-  behaviour("repeated under one Idempotency-Key gets the first response", open, async (gateway) => {
-    const { inquiry } = await gateway.as("agent").ask(inquiryOf());
-    const first = await gateway.as("agent").cancel(inquiry.id, { idempotencyKey: "k" });
-    const again = await gateway.as("agent").cancel(inquiry.id, { idempotencyKey: "k" });
-    expect({ ...again, deliveries: [] }).toEqual({ ...first, deliveries: [] });
-  });
+  behaviourGiven(
+    "idempotency key",
+    "repeated under one Idempotency-Key gets the first response",
+    open,
+    async (gateway) => {
+      const { inquiry } = await gateway.as("agent").ask(inquiryOf());
+      const first = await gateway.as("agent").cancel(inquiry.id, { idempotencyKey: "k" });
+      const again = await gateway.as("agent").cancel(inquiry.id, { idempotencyKey: "k" });
+      expect({ ...again, deliveries: [] }).toEqual({ ...first, deliveries: [] });
+    },
+  );
 
-  behaviour("by aborting a run takes what that run asked and nothing else", open, async (gateway) => {
+  behaviourGiven("abort run", "by aborting a run takes what that run asked and nothing else", open, async (gateway) => {
     const agent = gateway.as("agent");
     const call = await startAsking(gateway, inquiryOf({ id: "mine", run: "r/1" }));
     await agent.ask(inquiryOf({ id: "also", run: "r/1" }));
@@ -65,7 +71,7 @@ export function ending(open: OpenAsker): void {
 export function tasks(open: OpenAsker): void {
   const task = { taskId: "t/1", currentStep: "plan", stateVersion: 3 };
 
-  behaviour("that moves on supersedes what was asked in its old state", open, async (gateway) => {
+  behaviourGiven("move task", "that moves on supersedes what was asked in its old state", open, async (gateway) => {
     const call = await startAsking(gateway, inquiryOf({ id: "old", task }));
     const moved = await gateway.as("agent").moveTask("t/1", { stateVersion: 4 });
     expect(moved).toMatchObject({ taskId: "t/1", stateVersion: 4, superseded: ["old"] });
@@ -96,16 +102,21 @@ export function tasks(open: OpenAsker): void {
     expect((await gateway.as("agent").list({ status: "waiting" })).items).toHaveLength(2);
   });
 
-  behaviour("never moves back: a lower version is stale and nothing is stored", open, async (gateway) => {
-    const agent = gateway.as("agent");
-    await agent.ask(inquiryOf({ id: "old", task }));
-    const back = { ...task, stateVersion: 2 };
-    expect((await refusal(agent.ask(inquiryOf({ id: "late", task: back })))).code).toBe("stale");
-    expect((await refusal(agent.moveTask("t/1", { stateVersion: 2 }))).code).toBe("stale");
-    expect((await agent.list()).items.map((one) => [one.id, one.status])).toEqual([["old", "waiting"]]);
-  });
+  behaviourGiven(
+    "move task",
+    "never moves back: a lower version is stale and nothing is stored",
+    open,
+    async (gateway) => {
+      const agent = gateway.as("agent");
+      await agent.ask(inquiryOf({ id: "old", task }));
+      const back = { ...task, stateVersion: 2 };
+      expect((await refusal(agent.ask(inquiryOf({ id: "late", task: back })))).code).toBe("stale");
+      expect((await refusal(agent.moveTask("t/1", { stateVersion: 2 }))).code).toBe("stale");
+      expect((await agent.list()).items.map((one) => [one.id, one.status])).toEqual([["old", "waiting"]]);
+    },
+  );
 
-  behaviour("of one key is not moved by another", open, async (gateway) => {
+  behaviourGiven("move task", "of one key is not moved by another", open, async (gateway) => {
     await gateway.as("agent").ask(inquiryOf({ id: "mine", task }));
     expect(await gateway.as("other").moveTask("t/1", { stateVersion: 9 })).toMatchObject({ superseded: [] });
     expect((await gateway.as("agent").get("mine")).status).toBe("waiting");

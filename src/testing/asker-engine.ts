@@ -89,24 +89,44 @@ export async function engineHarness(): Promise<AskerHarness> {
   };
 }
 
-/** The gateway on a port of its own, through the HTTP client. */
-export async function httpHarness(): Promise<AskerHarness> {
+export interface GatewayStand extends EngineStand {
+  readonly url: string;
+  /** How many waiting calls there are. */
+  waiting(): number;
+  /** Resolves once no waiting call is left. */
+  quiet(): Promise<void>;
+}
+
+/** The engine behind the gateway, on a port of its own. */
+export async function openGateway(): Promise<GatewayStand> {
   const stand = await openEngine();
   const { asker, running } = counted(stand.engine.asker);
   const { access, health, mounts } = stand.engine;
   const http = createHttp({ asker, access, health, mounts, clock: stand.clock, log: silentLog });
   const listening = await serve(http, { host: "127.0.0.1", port: 0 });
   return {
-    as: (who) => createClient({ url: listening.url, key: stand.keys[who] }),
-    person: personOf(stand),
+    ...stand,
+    url: listening.url,
+    waiting: running,
     quiet: async () => {
       await until("no waiting call is left", () => running() === 0);
     },
-    pass: async (ms) => stand.clock.skip(ms),
     async close() {
       await listening.close();
       await stand.close();
     },
+  };
+}
+
+/** The gateway, through the HTTP client. */
+export async function httpHarness(): Promise<AskerHarness> {
+  const stand = await openGateway();
+  return {
+    as: (who) => createClient({ url: stand.url, key: stand.keys[who] }),
+    person: personOf(stand),
+    quiet: stand.quiet,
+    pass: async (ms) => stand.clock.skip(ms),
+    close: stand.close,
   };
 }
 
@@ -152,7 +172,8 @@ function counted(asker: Asker): { asker: Asker; running: () => number } {
   };
 }
 
-function personOf({ engine, chat, keys }: EngineStand): RespondentHarness {
+/** The owner at the other end of the chat. */
+export function personOf({ engine, chat, keys }: EngineStand): RespondentHarness {
   async function sees(inquiry: string): Promise<void> {
     const operator = await engine.access.authenticate(keys.operator);
     if (!operator) throw new Error("the operator's key is gone");

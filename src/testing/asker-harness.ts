@@ -43,11 +43,53 @@ export interface AskerHarness {
   close(): Promise<void>;
 }
 
+/**
+ * What not every way to ask has words for.
+ *
+ * - `idempotency key`: a call carries a key of its own.
+ * - `answer as JSON`: an answer of any shape, right or wrong, with skips and the task's state beside it.
+ * - `ask without waiting`: a question nobody waits for.
+ * - `abort run`, `move task`, `page size`: the calls and the parameter of those names.
+ */
+export type Ability =
+  | "idempotency key"
+  | "answer as JSON"
+  | "ask without waiting"
+  | "abort run"
+  | "move task"
+  | "page size";
+
 /** Opens a fresh engine with nothing in it. */
-export type OpenAsker = () => Promise<AskerHarness>;
+export interface OpenAsker {
+  (): Promise<AskerHarness>;
+  /** Cases that need one of these are left out, and told in `leftOut`. */
+  readonly lacks?: readonly Ability[];
+}
+
+const left = new WeakMap<OpenAsker, Map<Ability, string[]>>();
+
+/** Names of the cases left out so far for want of the ability. */
+export function leftOut(open: OpenAsker, ability: Ability): readonly string[] {
+  return left.get(open)?.get(ability) ?? [];
+}
 
 /** One case on a harness of its own. */
 export function behaviour(name: string, open: OpenAsker, body: (harness: AskerHarness) => Promise<void>): void {
+  behaviourGiven(null, name, open, body);
+}
+
+/** One case that needs an ability; null needs none. */
+export function behaviourGiven(
+  ability: Ability | null,
+  name: string,
+  open: OpenAsker,
+  body: (harness: AskerHarness) => Promise<void>,
+): void {
+  if (ability !== null && open.lacks?.includes(ability)) {
+    const all = left.get(open) ?? new Map<Ability, string[]>();
+    left.set(open, all.set(ability, [...(all.get(ability) ?? []), name]));
+    return;
+  }
   it(name, async () => {
     const harness = await open();
     try {

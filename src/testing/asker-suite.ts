@@ -3,11 +3,21 @@
  *
  * Each case reads as one promise of the public contract. Cases look at JSON and error codes alone.
  */
-import { describe, expect } from "vitest";
+import { describe, expect, it } from "vitest";
 import { answering, answersRefused } from "./asker-answers-suite.ts";
 import { attaching } from "./asker-attach-suite.ts";
 import { ending, outcomes, tasks } from "./asker-ending-suite.ts";
-import { type AskerHarness, behaviour, deploy, inquiryOf, type OpenAsker, refusal, type Who } from "./asker-harness.ts";
+import {
+  type AskerHarness,
+  behaviour,
+  behaviourGiven,
+  deploy,
+  inquiryOf,
+  leftOut,
+  type OpenAsker,
+  refusal,
+  type Who,
+} from "./asker-harness.ts";
 
 export function askerSuite(name: string, open: OpenAsker): void {
   describe(`asking, by ${name}`, () => {
@@ -22,7 +32,16 @@ export function askerSuite(name: string, open: OpenAsker): void {
     describe("an end", () => ending(open));
     describe("a task", () => tasks(open));
     describe("an outcome", () => outcomes(open));
+    describe("what there are no words for", () => missing(open));
   });
+}
+
+/** A lack that leaves nothing out is none. Registered last, when every case has been chosen or left out. */
+function missing(open: OpenAsker): void {
+  for (const ability of open.lacks ?? []) {
+    const names = leftOut(open, ability);
+    it(`${ability}: ${names.length} cases left out`, () => expect(names).not.toEqual([]));
+  }
 }
 
 function asking(open: OpenAsker): void {
@@ -155,7 +174,7 @@ function ids(open: OpenAsker): void {
     expect((await agent.get("one")).questions).toEqual(inquiry.questions);
   });
 
-  behaviour("may be the Idempotency-Key where the body has none", open, async (gateway) => {
+  behaviourGiven("idempotency key", "may be the Idempotency-Key where the body has none", open, async (gateway) => {
     const agent = gateway.as("agent");
     const first = await agent.ask(inquiryOf(), { idempotencyKey: "k-1" });
     const second = await agent.ask(inquiryOf(), { idempotencyKey: "k-1" });
@@ -181,7 +200,7 @@ function ids(open: OpenAsker): void {
 }
 
 function keys(open: OpenAsker): void {
-  behaviour("sees nothing of another key's inquiry", open, async (gateway) => {
+  behaviourGiven("abort run", "sees nothing of another key's inquiry", open, async (gateway) => {
     const { inquiry } = await gateway.as("agent").ask(inquiryOf({ run: "r" }));
     const other = gateway.as("other");
     for (const { code } of await Promise.all([other.get(inquiry.id), other.cancel(inquiry.id)].map(refusal))) {
@@ -218,22 +237,27 @@ function keys(open: OpenAsker): void {
 }
 
 function reading(open: OpenAsker): void {
-  behaviour("lists newest first, page by page, filtered by status and session", open, async (gateway) => {
-    const agent = gateway.as("agent");
-    for (const id of ["a", "b", "c"]) {
-      await agent.ask(inquiryOf({ id }));
-      await gateway.pass(1_000);
-    }
-    await agent.ask(inquiryOf({ id: "elsewhere", session: "support" }));
-    await agent.cancel("b");
-    const first = await agent.list({ session: "main", limit: 2 });
-    expect(first.items.map((one) => one.id)).toEqual(["c", "b"]);
-    const second = await agent.list({ session: "main", limit: 2, cursor: first.next ?? "" });
-    expect(second.items.map((one) => one.id)).toEqual(["a"]);
-    expect(second).not.toHaveProperty("next");
-    expect((await agent.list({ status: "cancelled" })).items.map((one) => one.id)).toEqual(["b"]);
-    expect((await refusal(agent.list({ status: "done" }))).code).toBe("invalid_request");
-  });
+  behaviourGiven(
+    "page size",
+    "lists newest first, page by page, filtered by status and session",
+    open,
+    async (gateway) => {
+      const agent = gateway.as("agent");
+      for (const id of ["a", "b", "c"]) {
+        await agent.ask(inquiryOf({ id }));
+        await gateway.pass(1_000);
+      }
+      await agent.ask(inquiryOf({ id: "elsewhere", session: "support" }));
+      await agent.cancel("b");
+      const first = await agent.list({ session: "main", limit: 2 });
+      expect(first.items.map((one) => one.id)).toEqual(["c", "b"]);
+      const second = await agent.list({ session: "main", limit: 2, cursor: first.next ?? "" });
+      expect(second.items.map((one) => one.id)).toEqual(["a"]);
+      expect(second).not.toHaveProperty("next");
+      expect((await agent.list({ status: "cancelled" })).items.map((one) => one.id)).toEqual(["b"]);
+      expect((await refusal(agent.list({ status: "done" }))).code).toBe("invalid_request");
+    },
+  );
 
   behaviour("with a wait returns at settlement", open, async (gateway) => {
     const { inquiry } = await gateway.as("agent").ask(inquiryOf());

@@ -21,14 +21,12 @@ export interface Table {
 
 export const readme = readFileSync(`${ROOT}README.md`, "utf8");
 
-export const { snippets, tables } = readDocument(readme);
-
-/** The table of that heading; fails where there is none or more than one. */
-export function tableOf(section: string): Table {
-  const [found, ...more] = tables.filter((table) => table.section === section);
-  if (!found || more.length > 0)
-    throw new Error(`README.md has ${found ? "several tables" : "no table"} under "${section}"`);
-  return found;
+/** The table of that heading, whose first column may be named where there are several. */
+export function tableOf(section: string, column?: string): Table {
+  const found = tables.filter((one) => one.section === section && (column === undefined || one.head[0] === column));
+  const [table] = found;
+  if (!table || found.length > 1) throw new Error(`README.md has ${found.length} such tables under "${section}"`);
+  return table;
 }
 
 /** Words set as code in a cell or a paragraph, in order. */
@@ -36,12 +34,12 @@ export function codesIn(text: string): readonly string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 }
 
-/** The paragraph that begins with these words, to its next blank line. */
-export function paragraph(beginning: string): string {
-  const start = readme.indexOf(`\n${beginning}`);
-  if (start < 0) throw new Error(`README.md has no paragraph that begins "${beginning}"`);
-  return readme.slice(start, readme.indexOf("\n\n", start + 1));
+/** The paragraphs that begin with these words. */
+export function paragraphs(beginning: string): readonly string[] {
+  return readme.split("\n\n").filter((text) => text.startsWith(beginning));
 }
+
+const FENCE = "```";
 
 function readDocument(text: string): { snippets: readonly Snippet[]; tables: readonly Table[] } {
   const found = { snippets: [] as Snippet[], tables: [] as Table[] };
@@ -50,14 +48,11 @@ function readDocument(text: string): { snippets: readonly Snippet[]; tables: rea
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? "";
     if (line.startsWith("#")) section = line.replace(/^#+ /, "");
-    if (line.startsWith("```")) {
-      const end = lines.indexOf("```", at + 1);
-      found.snippets.push({
-        section,
-        language: line.slice(3),
-        text: lines.slice(at + 1, end).join("\n"),
-        line: at + 1,
-      });
+    const [fence, indent = "", language = ""] = /^( *)```(\w+)$/.exec(line) ?? [];
+    if (fence !== undefined) {
+      const end = lines.indexOf(`${indent}${FENCE}`, at + 1);
+      const inside = lines.slice(at + 1, end).map((one) => one.slice(indent.length));
+      found.snippets.push({ section, language, text: inside.join("\n"), line: at + 1 });
       at = end;
     } else if (line.startsWith("|")) {
       let end = at;
@@ -77,3 +72,5 @@ function cells(line: string): readonly string[] {
     .split(/(?<!\\)\|/)
     .map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
+
+export const { snippets, tables } = readDocument(readme);

@@ -149,4 +149,27 @@ describe("updates that come again", () => {
     await on.quiet();
     expect((await on.get(id)).version).toBe(2);
   });
+
+  test("an update of another bot on the same data is no repeat, though it has the same number", async () => {
+    const on = await stage({ durable: true });
+    const first = await on.shown(one("First?", ["A", "B"]));
+    await on.ana.presses(first.message.id, "1. A").answered;
+    const [used] = (await on.over(first.id)).version === 2 ? [700_001] : [];
+    on.kill();
+    on.telegram.inject("getMe", {
+      raw: JSON.stringify({ ok: true, result: { id: 999, is_bot: true, username: "new_bot" } }),
+    });
+    await on.start();
+    const { id, message } = await on.shown(one("Second?", ["C", "D"]));
+    const button = message.keyboard?.inline_keyboard.flat()[1];
+    const place = { message_id: message.id, date: message.date, chat: { id: ANA, type: "private" } };
+    const query = {
+      id: "1",
+      from: { id: ANA, is_bot: false, first_name: "Ana" },
+      data: button?.callback_data,
+      message: place,
+    };
+    on.telegram.push({ update_id: used, callback_query: query });
+    expect(await on.over(id)).toMatchObject({ answers: { q: ["D"] } });
+  });
 });

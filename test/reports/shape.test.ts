@@ -1,6 +1,7 @@
 /** What a question looks like on the platform: whole, literal, within every limit, each button meaning what it says. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { OPERATOR } from "../../src/testing/bridge.ts";
 import { until } from "../../src/testing/until.ts";
 import { one } from "./asks.ts";
 import { ANA, type Message, type Stage, stages } from "./stage.ts";
@@ -172,6 +173,48 @@ describe("a question longer than one message", () => {
     expect((await on.get(id)).version).toBe(2);
     await on.closed(id, ANA);
     expect(on.telegram.messages(ANA).every(({ keyboard }) => keyboard === null)).toBe(true);
+  });
+
+  test("whose last part is of unknown fate: a press on the unseen one counts, and all of it is closed", async () => {
+    const on = await stage();
+    on.telegram.inject("sendMessage", {}, 1);
+    on.telegram.inject("sendMessage", { applied: true, connection: "reset" });
+    const { id } = await on.ask(long("x ".repeat(900)));
+    await until("nobody knows", async () => (await on.get(id)).deliveries[0]?.state === "unknown");
+    const last = on.telegram.messages(ANA).at(-1) as Message;
+    expect(last.keyboard).not.toBeNull();
+    expect(await pressed(on, id, last, 2)).toEqual([LONG[2]?.label]);
+    await on.closed(id, ANA);
+    expect(on.telegram.messages(ANA).every(({ keyboard }) => keyboard === null)).toBe(true);
+  });
+
+  test("whose last part is of unknown fate: only that one is sent again, and the unseen one no longer answers", async () => {
+    const on = await stage();
+    on.telegram.inject("sendMessage", {}, 1);
+    on.telegram.inject("sendMessage", { applied: true, connection: "reset" });
+    const { id } = await on.ask(long("x ".repeat(900)));
+    await until("nobody knows", async () => (await on.get(id)).deliveries[0]?.state === "unknown");
+    const [first, unseen] = on.telegram.messages(ANA);
+    const again = await until("it is shown", async () => {
+      on.clock.advance(1_000);
+      return (await on.get(id)).shownAt !== undefined && on.copyIn(id, ANA);
+    });
+    expect(on.telegram.messages(ANA).map((part) => part.id)).toEqual([first?.id, unseen?.id, again.id]);
+    const old = controls(unseen as Message)[0]?.data ?? "";
+    expect(await on.ana.presses(unseen?.id ?? 0, old).answered).toContain("no longer works");
+    expect(await pressed(on, id, again, 0)).toEqual([LONG[0]?.label]);
+  });
+
+  test("answered when a part of it stands already: that part says so, and the rest is not sent", async () => {
+    const on = await stage();
+    on.telegram.inject("sendMessage", {}, 1);
+    on.telegram.inject("sendMessage", { status: 429, parameters: { retry_after: 3 } });
+    const { id } = await on.ask(long("x ".repeat(900)));
+    await on.delayed(id);
+    await on.bridge().engine.asker.answer(OPERATOR, id, { answers: { q: [LONG[0]?.label ?? ""] } });
+    const part = await on.closed(id, ANA);
+    expect(wordsOf([part])).toContain("Answered by operator");
+    expect(on.telegram.messages(ANA)).toHaveLength(1);
   });
 
   test("whose middle part fails is not delivered until the rest is there, and nothing is sent twice", async () => {

@@ -99,7 +99,7 @@ describe("what comes after the end changes nothing and gets one clear notice", (
     await end(on, asked.id);
     const before = await on.over(asked.id);
     const mine = deed(on, asked);
-    expect((await answerTo(on, mine)).text).toMatch(/closed already|No question is open/);
+    expect((await answerTo(on, mine)).text).toBe("This question is closed already.");
     await on.quiet();
     expect(await on.get(asked.id)).toMatchObject({ status: before.status, version: before.version });
     expect((await on.closed(asked.id, ANA)).keyboard).toBeNull();
@@ -118,6 +118,8 @@ describe("what comes after the end changes nothing and gets one clear notice", (
   });
 
   test.each([
+    ["a bare number", (on: Stage) => on.ana.says(ANA, "2")],
+    ["bare words", (on: Stage) => on.ana.says(ANA, "rather not")],
     ["a reply", (on: Stage, { message }: Asked) => on.ana.says(ANA, "1", { replyTo: message.id })],
     [
       "a press",
@@ -133,6 +135,9 @@ describe("what comes after the end changes nothing and gets one clear notice", (
     deed(on, first);
     await on.quiet();
     expect(await on.get(second.id)).toMatchObject({ status: "waiting", version: 1 });
+    on.clock.advance(61_000);
+    on.ana.says(ANA, "2");
+    expect(await on.over(second.id)).toMatchObject({ answers: { q: ["Drop"] } });
   });
 });
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { until } from "../../src/testing/until.ts";
 import { GROUP_OF_ANA, one, question, several } from "./asks.ts";
-import { ANA, GROUP, type Message, type Stage, stages } from "./stage.ts";
+import { ANA, BEN, GROUP, type Message, type Stage, stages } from "./stage.ts";
 
 const stage = stages();
 const BATCH = { questions: [{ ...question("How many at once?", ["10", "100"], "batch_size"), header: "Batch" }] };
@@ -204,6 +204,36 @@ describe("Other opens free text", () => {
 });
 
 // https://github.com/humanlayer/humanlayer/pull/957
+describe("words that were being written to a question", () => {
+  const BOTH = { to: [`telegram:${ANA}`, `telegram:${BEN}`], respondents: ["ana", "ben"] };
+
+  test("that another person answered meanwhile are told so, once", async () => {
+    const on = await stage();
+    const { id, message } = await on.shown({ ...one("Where?", ["Here", "There"]), ...BOTH });
+    const bens = await until("Ben's chat shows it", () => on.copyIn(id, BEN));
+    await on.ana.presses(message.id, "Other").answered;
+    await entryField(on);
+    await on.ben.presses(bens.id, "2. There").answered;
+    await on.closed(id, ANA);
+    const mine = on.ana.says(ANA, "somewhere else");
+    const told = await on.telegram.waitFor(() => on.telegram.messages(ANA).find(({ replyTo }) => replyTo === mine));
+    expect(told.text).toMatch(/^Already answered by .?ben.?: .?There/);
+    expect(await on.get(id)).toMatchObject({ version: 2, answers: { q: ["There"] } });
+  });
+
+  test("that she answered by a button after all are about something else", async () => {
+    const on = await stage();
+    const first = await on.shown(one("First?", ["A", "B"]));
+    await on.ana.presses(first.message.id, "Other").answered;
+    await entryField(on);
+    await on.ana.presses(first.message.id, "1. A").answered;
+    await on.closed(first.id, ANA);
+    const second = await on.shown(one("Second?", ["C", "D"]));
+    on.ana.says(ANA, "my own words");
+    expect(await on.over(second.id)).toMatchObject({ answers: { q: ["my own words"] } });
+  });
+});
+
 describe("an authored option that means Other", () => {
   const others = ["Other", " other ", "OTHER...", "Sonstiges", "Otra", "سایر"];
   test.each(others)("“%s” gives way to the one that opens free text", async (label) => {

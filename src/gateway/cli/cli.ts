@@ -114,10 +114,21 @@ export async function runToExit(cli: Cli, program: Command, argv: readonly strin
   } catch (error) {
     if (error instanceof Finished) return error.exit;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    cli.note(`askgate: ${error instanceof Error ? error.message : String(error)}`);
+    cli.note(argv.includes("--json") ? asJson(error) : `askgate: ${wordsOf(error)}`);
     if (error instanceof AskgateError) return ERRORS[error.code].exit;
     return error instanceof CliFault ? error.exit : 1;
   }
+}
+
+/** An error as one line for programs: `code` is one of the catalogue, or absent where the catalogue has no word for it. */
+function asJson(error: unknown): string {
+  if (!(error instanceof AskgateError)) return JSON.stringify({ detail: wordsOf(error) });
+  const { code, message, issues } = error;
+  return JSON.stringify({ code, detail: message, ...(issues.length > 0 && { issues }) });
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** How an action that ended with something else than 0 says so. */

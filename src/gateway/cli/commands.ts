@@ -39,7 +39,11 @@ Exit codes: 0 answered or done, 1 failure, 2 wrong use, 3 undelivered, 4 timed o
 
 /** Runs one command line; resolves with its exit code and throws nothing. */
 export function runCli(argv: readonly string[], deps: CliDeps): Promise<ExitCode> {
-  const cli = createCli(deps);
+  return runCommand(argv, createCli(deps));
+}
+
+/** The same with what the commands work with given. */
+export function runCommand(argv: readonly string[], cli: Cli): Promise<ExitCode> {
   const program = new Command("askgate").description("Ask people, wherever they are, and get the answer back once.");
   for (const { make, example } of COMMANDS) {
     const command = make(cli);
