@@ -151,7 +151,7 @@ function terminalConfig(access: Access) {
 function commandsIn(tag: string) {
   const about = localeOf(tag).strings;
   const { strings } = LOCALES.en;
-  return (["start", "help", "skip", "cancel", "open"] as const).map((name) => ({
+  return (["start", "help", "skip", "cancel"] as const).map((name) => ({
     command: strings[`command.${name}`],
     description: about[`command.${name}_about`],
   }));

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { loadConfig } from "../src/config.ts";
 import { ERRORS } from "../src/core/errors.ts";
+import { LOCALES } from "../src/core/locales/locale.ts";
 import type { CliDeps } from "../src/gateway/cli/cli.ts";
 import { runCli } from "../src/gateway/cli/commands.ts";
 import { createHttp } from "../src/gateway/http.ts";
@@ -169,6 +170,11 @@ describe("the settings file", () => {
         .reduce<unknown>((at, key) => Reflect.get(Object(at), key), defaults);
       expect(codesIn(cell)[0], name).toBe(JSON.stringify(value));
     }
+  });
+
+  it("takes the languages told", () => {
+    const [, , does = ""] = rows.find(([name]) => name === "`locale`") ?? [];
+    expect([...codesIn(does)].sort()).toEqual(Object.keys(LOCALES).sort());
   });
 
   it("changes nothing of what runs where it is told to be without effect", () => {

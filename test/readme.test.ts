@@ -9,7 +9,7 @@ import { loadConfig } from "../src/config.ts";
 import { TRANSITIONS } from "../src/core/inquiry.ts";
 import { until } from "../src/testing/until.ts";
 import { deliveryDiagram, inquiryArrows, inquiryDiagram } from "./readme/diagrams.ts";
-import { ROOT, type Snippet, snippets } from "./readme/document.ts";
+import { ROOT, readme, type Snippet, snippets } from "./readme/document.ts";
 import { openStand, type Run, type Stand, shows, whileSomebodyAnswers } from "./readme/stand.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -81,7 +81,8 @@ describe("read alone", () => {
   });
 
   it("whole-clone commands are scripts that exist, and the test command is what .ci/run runs", () => {
-    const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
+    const { scripts, engines } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
+    expect(readme).toContain(`Node.js ${engines.node.replace(">=", "")} or newer`);
     const builtIn = { ci: true, start: scripts.start, test: scripts.test };
     const shown = of("sh").filter((one) => WHOLE_CLONE.includes(one.text));
     expect(new Set(shown.map((one) => one.text))).toEqual(new Set(WHOLE_CLONE));

@@ -73,7 +73,7 @@ export async function createEngine(deps: EngineDeps): Promise<Engine> {
     ...deps,
     channels: limits,
     waiters: createWaiters(clock),
-    lately: createLately(),
+    lately: createLately(keeper.current),
     addresses: await createAddresses(store.access),
     directory: keeper.current,
     quiet: async (address) => workers.get(channelOf(address))?.quiet(address),

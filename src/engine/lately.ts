@@ -4,8 +4,8 @@
  *
  * Kept in memory on purpose: after a restart such words are read like any others. It decides nothing; claim.ts does.
  */
-import { type Inquiry, isSettled } from "../core/inquiry.ts";
-import { includesPerson, type Person } from "../core/people.ts";
+import type { Inquiry } from "../core/inquiry.ts";
+import { type Directory, type Person, peopleIn } from "../core/people.ts";
 import type { Instant } from "../ports/clock.ts";
 
 /** How long after the end words may still have been meant for it; as long as typing a sentence takes. */
@@ -19,27 +19,22 @@ export interface Lately {
   of(person: Person, now: Instant): readonly Inquiry[];
 }
 
-export function createLately(): Lately {
-  /** By uid, in the order of their ends. */
-  const recent = new Map<string, Inquiry>();
-  const isLate = ({ settledAt }: Inquiry, now: Instant) => settledAt !== null && settledAt > now - LATE_MS;
+export function createLately(directory: () => Directory): Lately {
+  /** By person's name, newest first, a handful each: what comes to many costs no more to look up. */
+  const recent = new Map<string, readonly Inquiry[]>();
+  const within = (now: Instant) => (inquiry: Inquiry) =>
+    inquiry.settledAt !== null && inquiry.settledAt > now - LATE_MS;
 
   return {
     ended(inquiry) {
-      if (!isSettled(inquiry) || recent.has(inquiry.uid)) return;
-      recent.set(inquiry.uid, inquiry);
-      for (const [uid, old] of recent) {
-        if (isLate(old, inquiry.settledAt ?? 0)) break;
-        recent.delete(uid);
+      if (inquiry.settledAt === null) return;
+      const isLate = within(inquiry.settledAt);
+      for (const { name } of peopleIn(directory(), inquiry.respondents)) {
+        if (inquiry.settledBy?.person === name) continue;
+        const others = (recent.get(name) ?? []).filter((one) => one.uid !== inquiry.uid && isLate(one));
+        recent.set(name, [inquiry, ...others].slice(0, LOOKED_AT));
       }
     },
-
-    of(person, now) {
-      const asked = [...recent.values()].filter((inquiry) => {
-        const others = inquiry.settledBy?.person !== person.name;
-        return others && isLate(inquiry, now) && includesPerson(inquiry.respondents, person);
-      });
-      return asked.slice(-LOOKED_AT).reverse();
-    },
+    of: (person, now) => (recent.get(person.name) ?? []).filter(within(now)),
   };
 }

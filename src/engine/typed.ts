@@ -155,12 +155,14 @@ function told(locale: Locale, after: Inquiry): Reply {
   return isSettled(after) ? NOTHING : spoken(partly(locale, after));
 }
 
+/** A slash and one word, as platforms know them; a path like `/etc/hosts` is somebody's words. */
+const COMMAND = /^\/[a-z0-9_]{1,32}(?=\s|$)/i;
 const OWN_COMMANDS = new Set(["/skip", "/cancel"]);
 
 /** Null: no command, or one that stands for a word. Commands of others are nobody's answer. */
 function commandReply(locale: Locale, person: Person, text: string): Reply | null {
-  if (!text.startsWith("/")) return null;
-  const [word = ""] = text.toLowerCase().split(/\s/, 1);
+  const word = COMMAND.exec(text)?.[0].toLowerCase();
+  if (word === undefined) return null;
   if (word === "/help") return spoken(say(locale, "help"));
   if (word === "/start") return spoken(say(locale, "pair.already", { person: person.name }));
   return OWN_COMMANDS.has(word) ? null : NOTHING;

@@ -30,6 +30,7 @@ function byId(open: OpenAsker): void {
     open,
     async (gateway) => {
       const call = await startAsking(gateway, inquiryOf(), { idempotencyKey: "deploy" });
+      await gateway.person.sees(call.id);
       await gateway.as("operator").answer(call.id, STAGING);
       const first = await call.result;
       await gateway.pass(2 * TEN_MINUTES);

@@ -122,15 +122,15 @@ function startCommand(url: string, key: string, argv: readonly string[]): Runnin
 
 /** A fetch whose requests all break when the signal aborts, and that makes none afterwards. */
 function mortal(life: AbortSignal): typeof fetch {
+  // An error of this kind ends the command at once: the client tries again after any other.
+  const broken = (error: unknown): never => {
+    throw life.aborted ? new AskgateError("internal", "killed") : error;
+  };
   return async (input, init) => {
     const signal = AbortSignal.any([life, ...(init?.signal ? [init.signal] : [])]);
-    try {
-      return await fetch(input, { ...init, signal });
-    } catch (error) {
-      // Of this kind alone, since the client tries again after any other.
-      if (life.aborted) throw new AskgateError("internal", "killed");
-      throw error;
-    }
+    const response = await fetch(input, { ...init, signal }).catch(broken);
+    const text = response.text.bind(response);
+    return Object.assign(response, { text: () => text().catch(broken) });
   };
 }
 

@@ -8,6 +8,7 @@ import { answering, answersRefused } from "./asker-answers-suite.ts";
 import { attaching } from "./asker-attach-suite.ts";
 import { ending, outcomes, tasks } from "./asker-ending-suite.ts";
 import {
+  type Ability,
   type AskerHarness,
   behaviour,
   behaviourGiven,
@@ -32,13 +33,14 @@ export function askerSuite(name: string, open: OpenAsker): void {
     describe("an end", () => ending(open));
     describe("a task", () => tasks(open));
     describe("an outcome", () => outcomes(open));
-    describe("what there are no words for", () => missing(open));
+    const { lacks } = open;
+    if (lacks) describe("what there are no words for", () => missing(open, lacks));
   });
 }
 
 /** A lack that leaves nothing out is none. Registered last, when every case has been chosen or left out. */
-function missing(open: OpenAsker): void {
-  for (const ability of open.lacks ?? []) {
+function missing(open: OpenAsker, lacks: readonly Ability[]): void {
+  for (const ability of lacks) {
     const names = leftOut(open, ability);
     it(`${ability}: ${names.length} cases left out`, () => expect(names).not.toEqual([]));
   }

@@ -1,7 +1,6 @@
 /** Authority comes from who acts and where, never from what they hold. What does not count changes nothing. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { until } from "../../src/testing/until.ts";
 import { GROUP_OF_ANA, GROUP_OF_BOTH, one } from "./asks.ts";
 import { ANA, BEN, GROUP, type Message, type Stage, stages } from "./stage.ts";
 
@@ -97,7 +96,7 @@ describe("in a group only the person it asks counts", () => {
     on.telegram.group(OTHER_GROUP);
     const there = { to: [`telegram:${OTHER_GROUP}`, `telegram:${ANA}`], respondents: ["ana"] };
     const { id, message } = await on.shown({ ...DEPLOY, ...there });
-    const copy = await until("the group shows it", () => on.copyIn(id, OTHER_GROUP));
+    const copy = await on.shownIn(id, OTHER_GROUP);
     expect(await on.ana.presses(copy.id, "2. Production").answered).toContain("in this group");
     on.ana.says(OTHER_GROUP, "2", { replyTo: copy.id });
     await untouched(on, id, message);
@@ -165,7 +164,7 @@ describe("holding a button is no authority", () => {
       to: [`telegram:${ANA}`, `telegram:${BEN}`],
       respondents: ["ana"],
     });
-    const bens = await until("Ben's chat shows it", () => on.copyIn(id, BEN));
+    const bens = await on.shownIn(id, BEN);
     expect(await on.ben.presses(bens.id, "2. Production").answered).toContain("somebody else");
     expect(await on.ben.presses(bens.id, payload(message, "Production")).answered).toContain("no longer works");
     on.ben.says(BEN, "2");

@@ -42,7 +42,7 @@ describe("too many requests", () => {
     await until("the other chat is served again", () => on.copyIn(third.id, BEN));
     expect(sends(on, ANA)).toHaveLength(1);
     on.clock.advance(2_500);
-    await until("it is shown", () => on.copyIn(id, ANA));
+    await on.shownIn(id, ANA);
     expect(sends(on, ANA).map(({ status }) => status)).toEqual([429, 200]);
     const view = await on.get(id);
     expect(view.timeoutSeconds).toBe(120);
@@ -72,7 +72,7 @@ describe("too many requests", () => {
     expect(sends(on, ANA)).toHaveLength(1);
     expect((await on.get(patient.id)).status).toBe("waiting");
     on.clock.advance(501_000);
-    await until("it is shown", () => on.copyIn(patient.id, ANA));
+    await on.shownIn(patient.id, ANA);
     expect(sends(on, ANA)).toHaveLength(2);
   });
 

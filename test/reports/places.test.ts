@@ -129,7 +129,7 @@ describe("two people with two chats", () => {
   ])("words %s in one chat are shown in that chat alone", async (_, act) => {
     const on = await stage();
     const { id } = await on.shown({ ...DEPLOY, ...BOTH });
-    const bens = await until("Ben's chat shows it", () => on.copyIn(id, BEN));
+    const bens = await on.shownIn(id, BEN);
     await act(on, bens.id);
     expect(await on.over(id)).toMatchObject({ answers: { q: ["my secret plan"] } });
     expect((await on.closed(id, BEN)).text).toContain("my secret plan");

@@ -127,7 +127,7 @@ test("ten racing answers in any order give one winner and nine truthful refusals
     fc.asyncProperty(fc.shuffledSubarray([...CONTENDERS], { minLength: CONTENDERS.length }), async (order) => {
       const { id, message } = await on.shown(everywhere);
       const ids: Record<number, number> = { [ANA]: message.id };
-      for (const chat of [BEN, GROUP]) ids[chat] = (await until("shown", () => on.copyIn(id, chat))).id;
+      for (const chat of [BEN, GROUP]) ids[chat] = (await on.shownIn(id, chat)).id;
       const won = await Promise.all(order.map((contender) => contend(on, id, ids, contender)));
       expect(won.filter(Boolean)).toHaveLength(1);
       expect(await on.get(id)).toMatchObject({ status: "answered", version: 2 });
@@ -184,7 +184,7 @@ test.each([
   const on = await stage();
   const both = { to: [`telegram:${ANA}`, `telegram:${BEN}`], respondents: ["ana", "ben"] };
   const { id, message } = await on.shown({ ...DEPLOY, ...both });
-  const bens = await until("shown", () => on.copyIn(id, BEN));
+  const bens = await on.shownIn(id, BEN);
   const press = on.ana.presses(message.id, "1. Staging");
   const mine = on.ben.says(BEN, text, { replyTo: bens.id });
   const toast = await press.answered;

@@ -154,7 +154,7 @@ describe("a question longer than one message", () => {
     ["of words", "word ".repeat(800).trim()],
     ["of one line without spaces", "x".repeat(4_000)],
     ["of emoji", "😀".repeat(4_000)],
-    ["of lines", "line\n".repeat(799) + "end?"],
+    ["of lines", `${"line\n".repeat(799)}end?`],
   ])("%s is sent in order, in parts within the limit, with options and buttons on the last", async (_, text) => {
     const on = await stage();
     const { id, message } = await on.shown(long(text));

@@ -60,6 +60,8 @@ export interface Stage {
   delayed(id: string): Promise<void>;
   /** The bot's last message of that copy as it stands now. */
   copyIn(id: string, chat: number): Promise<Message | undefined>;
+  /** Waits until that chat shows it, and resolves with the copy's last message. */
+  shownIn(id: string, chat: number): Promise<Message>;
   /** Waits until the copy in that chat lost its buttons, and resolves with it. */
   closed(id: string, chat: number): Promise<Message>;
   /** Waits until every update was handled and confirmed, so that what has not happened will not. */
@@ -187,6 +189,12 @@ function views(telegram: TelegramServer, clock: TestClock, running: () => Bridge
     return telegram.messages(chat).find((message) => message.id === last);
   }
 
+  const shownIn = (id: string, chat: number) =>
+    until(`chat ${chat} shows ${id}`, async () => {
+      clock.advance(100);
+      return copyIn(id, chat);
+    });
+
   const ask = async (input: object) => (await running().engine.asker.ask(AGENT, input)).inquiry;
 
   return {
@@ -194,12 +202,10 @@ function views(telegram: TelegramServer, clock: TestClock, running: () => Bridge
     get,
     copies,
     copyIn,
+    shownIn,
     async shown(input: object, chat = ANA): Promise<Asked> {
       const { id } = await ask(input);
-      const message = await until(`chat ${chat} shows ${id}`, async () => {
-        clock.advance(100);
-        return copyIn(id, chat);
-      });
+      const message = await shownIn(id, chat);
       return { id, message: { ...message } };
     },
     over: (id: string) =>

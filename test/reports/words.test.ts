@@ -210,7 +210,7 @@ describe("words that were being written to a question", () => {
   test("that another person answered meanwhile are told so, once", async () => {
     const on = await stage();
     const { id, message } = await on.shown({ ...one("Where?", ["Here", "There"]), ...BOTH });
-    const bens = await until("Ben's chat shows it", () => on.copyIn(id, BEN));
+    const bens = await on.shownIn(id, BEN);
     await on.ana.presses(message.id, "Other").answered;
     await entryField(on);
     await on.ben.presses(bens.id, "2. There").answered;
