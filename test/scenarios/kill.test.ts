@@ -23,6 +23,7 @@ let running: ChildProcess[] = [];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "askgate-kill-"));
   platform = await startTelegram();
+  platform.user(ANA, "Ana");
   const people = { ana: { identities: [`telegram:${ANA}`], roles: ["owner"] } };
   writeFileSync(join(folder, "app.json"), JSON.stringify({ people }));
 });
@@ -40,7 +41,7 @@ async function start(port: string): Promise<{ url: string; kill(): Promise<void>
     ...{ PATH, HOME, ASKGATE_DATA: join(folder, "data"), ASKGATE_CONFIG: join(folder, "app.json"), ASKGATE_PORT: port },
     ...{ ASKGATE_API_KEY: AGENT_KEY, TELEGRAM_BOT_TOKEN: platform.token, TELEGRAM_API_ROOT: platform.url },
   };
-  const child = spawn(process.execPath, ["--import", "tsx", "src/main.ts", "serve"], { env, stdio: "inherit" });
+  const child = spawn(process.execPath, ["--import", "tsx", "src/main.ts", "serve"], { env, stdio: "ignore" });
   running.push(child);
   const record = join(folder, "data", "gateway.json");
   const url = await until(
