@@ -25,7 +25,7 @@ const backUp = () => until("it is up again", () => states().lastIndexOf("up") > 
 
 describe("the line to Telegram", () => {
   const FAULTS: readonly (readonly [string, Fault, number, string, readonly number[]])[] = [
-    ["server faults", { status: 502 }, 7, "down", [1, 2, 4, 8, 16, 30, 30]],
+    ["server faults", { status: 502 }, 7, "down", [1, 2, 4, 5, 5, 5, 5]],
     ["resets", { connection: "reset" }, 2, "down", [1, 2]],
     ["pages that are no JSON", { raw: "<html>" }, 2, "down", [1, 2]],
     ["answers that are no list", { raw: '{"ok":true,"result":{}}' }, 2, "down", [1, 2]],

@@ -18,8 +18,11 @@ const POLL_TIMEOUT_MS = (HOLD_SECONDS + 15) * 1000;
 const CALL_TIMEOUT_MS = 15_000;
 /** Code points of a toast (https://core.telegram.org/bots/api#answercallbackquery, read 2026-11-30). */
 const MAX_NOTICE = 200;
-/** Waits before the next attempt: doubling after faults, steady for another poller, slow while the token is bad. */
-const WAIT = { firstMs: 1_000, maxMs: 30_000, conflictMs: 3_000, unauthorizedMs: 60_000, storeMs: 1_000 } as const;
+/**
+ * Waits before the next attempt: after faults doubling but never long, since people wait to be heard; steady for another
+ * poller, slow while the token is bad.
+ */
+const WAIT = { firstMs: 1_000, maxMs: 5_000, conflictMs: 3_000, unauthorizedMs: 60_000, storeMs: 1_000 } as const;
 
 export interface Ears {
   readonly api: Api;

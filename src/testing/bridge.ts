@@ -3,14 +3,15 @@
  * forward. It can be ended the hard way and opened again on the same store.
  */
 import { telegram } from "../../adapters/telegram.ts";
+import { entropy } from "../clock.ts";
 import type { Directory } from "../core/people.ts";
 import { type ChannelSource, channelSource, createEngine, type Engine } from "../engine/engine.ts";
 import type { Caller } from "../ports/asker.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
 import { type DurableStore, openStore } from "../store/store.ts";
+import { type SkippingClock, skippingClock } from "./skipping-clock.ts";
 import type { TelegramServer } from "./telegram-server.ts";
-import { createTestClock, entropy, type TestClock } from "./test-clock.ts";
 
 export const AGENT: Caller = { keyId: "agent", scope: "agent", sessions: [], kind: "main" };
 export const OPERATOR: Caller = { keyId: "operator", scope: "operator", sessions: [], kind: "main" };
@@ -20,7 +21,7 @@ export const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, er
 export interface BridgeOptions {
   /** `sqlite::memory:` by default. */
   readonly url?: string;
-  readonly clock?: TestClock;
+  readonly clock?: SkippingClock;
   readonly directory?: Partial<Directory>;
   readonly log?: Log;
   /** What the engine is given in place of the store, as one that can be lost. */
@@ -31,7 +32,7 @@ export interface BridgeOptions {
 export interface Bridge {
   readonly engine: Engine;
   readonly store: DurableStore;
-  readonly clock: TestClock;
+  readonly clock: SkippingClock;
   close(): Promise<void>;
 }
 
@@ -50,7 +51,7 @@ export function telegramSource(server: TelegramServer): ChannelSource {
 }
 
 export async function openBridge(options: BridgeOptions = {}): Promise<Bridge> {
-  const clock = options.clock ?? createTestClock();
+  const clock = options.clock ?? skippingClock();
   const log = options.log ?? SILENT;
   const store = await openStore(options.url ?? "sqlite::memory:", { log });
   const engine = await createEngine({

@@ -18,7 +18,7 @@ function delivery(on: Stage, id: string, state: string, passMs = 100) {
   return until(`the copy is ${state}`, async () => {
     const found = (await on.get(id)).deliveries.find(({ address }) => address === `telegram:${ANA}`);
     if (found?.state === state) return found;
-    on.clock.advance(passMs);
+    on.clock.skip(passMs);
     return null;
   });
 }
@@ -95,7 +95,7 @@ describe("what is refused for good is not tried again", () => {
     on.telegram.inject("sendMessage", fault);
     const { id } = await on.ask(DEPLOY);
     expect(await on.over(id)).toMatchObject({ status: "undelivered", deliveries: [{ state: "failed", reason }] });
-    on.clock.advance(60_000);
+    on.clock.skip(60_000);
     await on.shown(one("And now?", ["A", "B"]));
     expect(on.telegram.calls("sendMessage")).toHaveLength(2);
   });
@@ -138,7 +138,7 @@ describe("a send of unknown fate", () => {
     expect(view).toMatchObject({ status: "answered", version: 2, answers: { q: ["Production"] } });
     expect(view.shownAt).toBeDefined();
     expect((await on.closed(id, ANA)).text).toContain("Answered by");
-    on.clock.advance(60_000);
+    on.clock.skip(60_000);
     await on.shown(one("Next?", ["A", "B"]));
     expect(on.telegram.messages(ANA)).toHaveLength(2);
   });
@@ -162,12 +162,12 @@ describe("a send of unknown fate", () => {
     on.telegram.inject("sendMessage", { connection: "reset" }, 100);
     const { id } = await on.ask(DEPLOY);
     const last = await until("nothing more will be sent", async () => {
-      on.clock.advance(5_000);
+      on.clock.skip(5_000);
       const [found] = (await on.get(id)).deliveries;
       return found?.reason === "delivery_unknown" && found;
     });
     expect(last.state).toBe("unknown");
-    on.clock.advance(900_000);
+    on.clock.skip(900_000);
     expect(await on.over(id)).toMatchObject({ status: "undelivered", reason: "delivery_unknown" });
     expect(on.telegram.calls("sendMessage")).toHaveLength(2);
   });
@@ -202,7 +202,7 @@ describe("what the deadline calls it", () => {
     const on = await stage();
     on.ben.blocks();
     const { id } = await on.shown({ ...DEPLOY, ...BOTH });
-    on.clock.advance(901_000);
+    on.clock.skip(901_000);
     const view = await on.over(id);
     expect(view).toMatchObject({ status: "timed_out" });
     expect(view.reason).toBeUndefined();
@@ -216,9 +216,9 @@ describe("what the deadline calls it", () => {
     await on.delayed(first.id);
     const second = await on.ask(one("Before it?", ["A", "B"], { timeoutSeconds: 300 }));
     on.telegram.inject("sendMessage", { connection: "hang" });
-    on.clock.advance(21_000);
+    on.clock.skip(21_000);
     await on.telegram.waitFor(() => on.telegram.calls("sendMessage")[1]);
-    on.clock.advance(10_000);
+    on.clock.skip(10_000);
     expect(await on.over(first.id)).toMatchObject({ status: "undelivered", reason: "queued" });
     expect((await on.get(second.id)).status).toBe("waiting");
   });
@@ -240,7 +240,7 @@ describe("a message the person deleted", () => {
     on.ana.removes(message.id);
     on.ana.says(ANA, "1: 2");
     const again = await until("it is shown again", async () => {
-      on.clock.advance(200);
+      on.clock.skip(200);
       return on.copyIn(id, ANA);
     });
     expect(again.id).toBeGreaterThan(message.id);
@@ -255,7 +255,7 @@ describe("a message the person deleted", () => {
     on.ana.says(ANA, "2");
     expect(await on.over(id)).toMatchObject({ status: "answered", answers: { q: ["Production"] } });
     await until("nothing is left to do", async () => {
-      on.clock.advance(200);
+      on.clock.skip(200);
       return (await on.copies(id))[0]?.delivery.state === "closed";
     });
     expect(on.telegram.messages(ANA)).toEqual([]);

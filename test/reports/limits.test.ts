@@ -37,11 +37,11 @@ describe("too many requests", () => {
     await until("the other chat is served", () => on.copyIn(other.id, BEN));
     expect(sends(on, ANA)).toHaveLength(1);
     const wait = (seconds ?? 5) * 1000;
-    on.clock.advance(asked + wait - 1_500 - on.clock.now());
+    on.clock.skip(asked + wait - 1_500 - on.clock.now());
     const third = await on.ask({ ...one("Still?", ["A", "B"]), to: [`telegram:${BEN}`], respondents: ["ben"] });
     await until("the other chat is served again", () => on.copyIn(third.id, BEN));
     expect(sends(on, ANA)).toHaveLength(1);
-    on.clock.advance(2_500);
+    on.clock.skip(2_500);
     await on.shownIn(id, ANA);
     expect(sends(on, ANA).map(({ status }) => status)).toEqual([429, 200]);
     const view = await on.get(id);
@@ -71,7 +71,7 @@ describe("too many requests", () => {
     expect(await on.over(doomed.id)).toMatchObject({ status: "undelivered", reason: "rate_limited" });
     expect(sends(on, ANA)).toHaveLength(1);
     expect((await on.get(patient.id)).status).toBe("waiting");
-    on.clock.advance(501_000);
+    on.clock.skip(501_000);
     await on.shownIn(patient.id, ANA);
     expect(sends(on, ANA)).toHaveLength(2);
   });
@@ -118,7 +118,7 @@ test("a burst of questions to one chat and to a group keeps the platform's pace 
     asked.push(await on.ask({ ...one(`Group ${n}?`, ["A", "B"]), ...GROUP_OF_BOTH }));
   }
   await until("all are shown", async () => {
-    on.clock.advance(100);
+    on.clock.skip(100);
     const views = await Promise.all(asked.map(({ id }) => on.get(id)));
     return views.every(({ shownAt }) => shownAt !== undefined);
   });
@@ -146,7 +146,7 @@ describe("a closing edit that fails", () => {
     on.telegram.inject("editMessageText", { status: 502 }, 2);
     await on.ana.presses(message.id, "1. Staging").answered;
     await until("it failed", () => {
-      on.clock.advance(500);
+      on.clock.skip(500);
       return on.telegram.calls("editMessageText").some(({ status }) => status === 502);
     });
     on.kill();
@@ -162,7 +162,7 @@ describe("a closing edit that fails", () => {
     await on.ana.presses(message.id, "1. Staging").answered;
     expect(await on.over(id)).toMatchObject({ status: "answered" });
     await until("it is given up", async () => {
-      on.clock.advance(1_000);
+      on.clock.skip(1_000);
       return (await on.copies(id))[0]?.delivery.state === "closed";
     });
     expect(on.telegram.calls("editMessageText")).toHaveLength(1);

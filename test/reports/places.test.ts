@@ -56,7 +56,7 @@ describe("a question in one topic of a forum", () => {
     expect(hint.topic).toBe(7);
     await on.ana.presses(message.id, "Other").answered;
     const field = await until("the entry field opens", () => {
-      on.clock.advance(1_000);
+      on.clock.skip(1_000);
       return on.telegram.messages(FORUM).find(({ forceReply }) => forceReply !== null);
     });
     expect(field.topic).toBe(7);
@@ -74,7 +74,7 @@ describe("a group that becomes a supergroup", () => {
     on.telegram.upgrade(GROUP, SUPER);
     await on.quiet();
     const moved = await until("the new group shows it", () => {
-      on.clock.advance(1_000);
+      on.clock.skip(1_000);
       return on.telegram.messages(SUPER).at(-1);
     });
     expect(await on.eve.presses(moved.id, "2. Production").answered).toContain("somebody else");
@@ -85,7 +85,7 @@ describe("a group that becomes a supergroup", () => {
     await on.start();
     const second = await on.ask({ ...one("And now?", ["A", "B"]), ...GROUP_OF_BOTH });
     const copy = await until("the new group shows the next one", () => {
-      on.clock.advance(1_000);
+      on.clock.skip(1_000);
       return on.telegram.messages(SUPER).find(({ text }) => text.includes("And now?"));
     });
     on.ben.says(SUPER, "2", { replyTo: copy.id });

@@ -161,7 +161,7 @@ describe("answered elsewhere while the prompt is being sent", () => {
     await delayed(id);
     await bridge().engine.asker.answer(OPERATOR, id, { answers: { q: ["Staging"] } });
     await until("the copy is closed", async () => {
-      clock.advance(1_000);
+      clock.skip(1_000);
       return (await copies(id))[0]?.delivery.state === "closed";
     });
     expect(telegram.messages(ANA)).toEqual([]);

@@ -196,7 +196,7 @@ describe("a question longer than one message", () => {
     await until("nobody knows", async () => (await on.get(id)).deliveries[0]?.state === "unknown");
     const [first, unseen] = on.telegram.messages(ANA);
     const again = await until("it is shown", async () => {
-      on.clock.advance(1_000);
+      on.clock.skip(1_000);
       return (await on.get(id)).shownAt !== undefined && on.copyIn(id, ANA);
     });
     expect(on.telegram.messages(ANA).map((part) => part.id)).toEqual([first?.id, unseen?.id, again.id]);
@@ -227,7 +227,7 @@ describe("a question longer than one message", () => {
     expect(await on.get(id)).toMatchObject({ status: "waiting", deliveries: [{ state: "pending" }] });
     expect((await on.get(id)).shownAt).toBeUndefined();
     const last = await until("the rest is sent", async () => {
-      on.clock.advance(1_000);
+      on.clock.skip(1_000);
       const view = await on.get(id);
       return view.shownAt !== undefined && on.copyIn(id, ANA);
     });

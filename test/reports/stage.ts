@@ -13,6 +13,7 @@ import type { InquiryView } from "../../src/ports/asker.ts";
 import type { Log, LogFields } from "../../src/ports/log.ts";
 import type { Copy, DeliveryRow, Store } from "../../src/ports/store.ts";
 import { AGENT, type Bridge, OPERATOR, openBridge, SILENT, telegramSource } from "../../src/testing/bridge.ts";
+import { type SkippingClock, skippingClock } from "../../src/testing/skipping-clock.ts";
 import {
   type Message,
   startTelegram,
@@ -20,7 +21,6 @@ import {
   type TelegramServer,
   type TelegramUser,
 } from "../../src/testing/telegram-server.ts";
-import { createTestClock, type TestClock } from "../../src/testing/test-clock.ts";
 import { until } from "../../src/testing/until.ts";
 
 export const ANA = 100;
@@ -42,7 +42,7 @@ export interface Asked {
 
 export interface Stage {
   readonly telegram: TelegramServer;
-  readonly clock: TestClock;
+  readonly clock: SkippingClock;
   readonly ana: TelegramUser;
   readonly ben: TelegramUser;
   readonly eve: TelegramUser;
@@ -100,7 +100,7 @@ interface Life {
 async function raise(options: StageOptions) {
   const telegram = await startTelegram(options);
   const folder = options.durable ? mkdtempSync(join(tmpdir(), "askgate-reports-")) : null;
-  const clock = createTestClock();
+  const clock = skippingClock();
   const faults: string[] = [];
   const [ana, ben, eve] = [telegram.user(ANA, "Ana"), telegram.user(BEN, "Ben"), telegram.user(300, "Eve")];
   telegram.group(GROUP);
@@ -175,7 +175,7 @@ function logInto(faults: string[]): Log {
   return { ...SILENT, error };
 }
 
-function views(telegram: TelegramServer, clock: TestClock, running: () => Bridge) {
+function views(telegram: TelegramServer, clock: SkippingClock, running: () => Bridge) {
   const get = (id: string) => running().engine.asker.get(OPERATOR, id);
 
   async function copies(id: string): Promise<readonly DeliveryRow[]> {
@@ -191,7 +191,7 @@ function views(telegram: TelegramServer, clock: TestClock, running: () => Bridge
 
   const shownIn = (id: string, chat: number) =>
     until(`chat ${chat} shows ${id}`, async () => {
-      clock.advance(100);
+      clock.skip(100);
       return copyIn(id, chat);
     });
 
@@ -215,7 +215,7 @@ function views(telegram: TelegramServer, clock: TestClock, running: () => Bridge
       }),
     closed: (id: string, chat: number) =>
       until(`the copy in ${chat} is closed`, async () => {
-        clock.advance(200);
+        clock.skip(200);
         const row = (await copies(id)).find(({ delivery }) => delivery.address.startsWith(`telegram:${chat}`));
         return row?.delivery.state === "closed" && copyIn(id, chat);
       }),

@@ -21,7 +21,7 @@ function answerTo(on: Stage, message: number) {
 // https://github.com/kurrent-io/kcap-cli/issues/732
 describe("a program can tell every ending from every other", () => {
   const endings: readonly (readonly [string, (on: Stage, asked: Asked) => unknown, Partial<ToolResult>])[] = [
-    ["the deadline", ({ clock }) => clock.advance(901_000), { status: "no_answer", reason: "timed_out" }],
+    ["the deadline", ({ clock }) => clock.skip(901_000), { status: "no_answer", reason: "timed_out" }],
     [
       "her cancel word",
       ({ ana }) => ana.says(ANA, "cancel"),
@@ -83,7 +83,7 @@ describe("a program can tell every ending from every other", () => {
 // https://github.com/phuryn/grok-build-vscode/issues/160
 describe("what comes after the end changes nothing and gets one clear notice", () => {
   const ends: readonly (readonly [string, (on: Stage, id: string) => unknown])[] = [
-    ["its deadline", ({ clock }) => clock.advance(901_000)],
+    ["its deadline", ({ clock }) => clock.skip(901_000)],
     ["its cancellation", ({ bridge }, id) => bridge().engine.asker.cancel(AGENT, id)],
   ];
   const deeds: readonly (readonly [string, (on: Stage, asked: Asked) => number])[] = [
@@ -130,12 +130,12 @@ describe("what comes after the end changes nothing and gets one clear notice", (
     const on = await stage();
     const first = await on.shown({ ...DELETE, timeoutSeconds: 30 });
     const second = await on.shown(one("Keep the log?", ["Keep", "Drop"]));
-    on.clock.advance(31_000);
+    on.clock.skip(31_000);
     await on.over(first.id);
     deed(on, first);
     await on.quiet();
     expect(await on.get(second.id)).toMatchObject({ status: "waiting", version: 1 });
-    on.clock.advance(61_000);
+    on.clock.skip(61_000);
     on.ana.says(ANA, "2");
     expect(await on.over(second.id)).toMatchObject({ answers: { q: ["Drop"] } });
   });
@@ -212,7 +212,7 @@ describe("questions have identities of their own", () => {
     expect(new Set(ids).size).toBe(2);
     for (const [index, id] of ids.entries()) {
       const copy = await until("it is shown", () => {
-        on.clock.advance(200);
+        on.clock.skip(200);
         return on.copyIn(id, ANA);
       });
       await on.ana.presses(copy.id, ["1. A", "2. B"][index] ?? "").answered;
@@ -240,7 +240,7 @@ describe("several questions are answered bit by bit", () => {
     const mine = on.ana.says(ANA, "1: 2\n2: 9");
     expect((await answerTo(on, mine)).text).toMatch(/Recorded: .*Still open/);
     const partly = await until("the copy shows it", async () => {
-      on.clock.advance(200);
+      on.clock.skip(200);
       const copy = await on.copyIn(id, ANA);
       return copy?.text.includes("Answered by") && copy;
     });
@@ -253,7 +253,7 @@ describe("several questions are answered bit by bit", () => {
   });
 
   test.each([
-    ["the deadline", (on: Stage) => on.clock.advance(901_000), "timed_out"],
+    ["the deadline", (on: Stage) => on.clock.skip(901_000), "timed_out"],
     ["a cancel word", (on: Stage) => on.ana.says(ANA, "cancel"), "cancelled"],
   ])("%s keeps them in the details, as no answer", async (_, end, status) => {
     const on = await stage();

@@ -11,7 +11,7 @@ const BATCH = { questions: [{ ...question("How many at once?", ["10", "100"], "b
 /** The entry field, once it stands. */
 function entryField(on: Stage, chat = ANA): Promise<Message> {
   return until("the entry field opens", () => {
-    on.clock.advance(200);
+    on.clock.skip(200);
     return on.telegram.messages(chat).find(({ forceReply }) => forceReply !== null);
   });
 }
@@ -94,7 +94,7 @@ describe("no answer has to name its question", () => {
       on.ana.says(ANA, text);
       await on.quiet();
       expect(await on.get(id)).toMatchObject({ status: "waiting", version: 1 });
-      on.clock.advance(901_000);
+      on.clock.skip(901_000);
       expect(await on.over(id)).toMatchObject({ status: "timed_out" });
     },
   );
@@ -149,7 +149,7 @@ describe("Other opens free text", () => {
     expect(on.telegram.buttons(writing).flat()).toEqual(["1. Here", "2. There", "Back", "Skip"]);
     await on.ana.presses(writing.id, "Back").answered;
     await until("the entry field is gone", () => {
-      on.clock.advance(200);
+      on.clock.skip(200);
       return (
         on.telegram.messages(ANA).length === 1 &&
         on.telegram
@@ -193,7 +193,7 @@ describe("Other opens free text", () => {
     const second = await on.shown({ ...one("Second?", ["C", "D"]), ...to }, chat);
     await on.ana.presses(first.message.id, "Other").answered;
     await entryField(on, chat);
-    on.clock.advance(31_000);
+    on.clock.skip(31_000);
     await on.over(first.id);
     await on.closed(first.id, chat);
     const mine = on.ana.says(chat, "my own words");
