@@ -120,8 +120,8 @@ export interface Settlement {
   /** A finished row of the lanes `deadline` and `callback` is removed. */
   readonly remove?: boolean;
   /**
-   * What the worker owns of a copy (`entry` belongs to commits). Not applied where a receipt was adopted meanwhile and
-   * this one has none.
+   * What the worker owns of a copy (`entry` belongs to commits). Not applied where a press proved meanwhile
+   * that the copy is there, unless it shows the copy itself.
    */
   readonly delivery?: Omit<Delivery, "channel" | "address" | "entry">;
   /** The inquiry's first confirmed showing, kept if it has one already. */

@@ -5,13 +5,13 @@
  * of its few failures, since nobody can tell which one was being guessed.
  */
 import type { Kysely, Transaction } from "kysely";
-import type { AccessStore } from "../ports/store.ts";
+import type { AccessStore, KeyRecord } from "../ports/store.ts";
 import type { Batch } from "./batch.ts";
 import { readJson } from "./json.ts";
 import { isTexts } from "./rows.ts";
 import type { Schema } from "./schema.ts";
 
-export function accessOver(db: Kysely<Schema>, { write }: Batch): AccessStore {
+export function accessOver({ read, write }: Batch): AccessStore {
   return {
     addKey: ({ sessions, createdAt, revokedAt, ...key }) =>
       write(async (trx) => {
@@ -21,15 +21,7 @@ export function accessOver(db: Kysely<Schema>, { write }: Batch): AccessStore {
           .values({ ...key, sessions: JSON.stringify(sessions), ...times })
           .execute();
       }),
-    async keys() {
-      const rows = await db.selectFrom("access_key").selectAll().orderBy("created_at").orderBy("id").execute();
-      return rows.map(({ sessions, created_at, revoked_at, ...key }) => ({
-        ...key,
-        sessions: readJson(sessions, isTexts, `access_key.sessions of ${key.id}`),
-        createdAt: created_at,
-        revokedAt: revoked_at,
-      }));
-    },
+    keys: () => read(keys),
     revokeKey: (id, at) =>
       write(async (trx) => {
         const { numUpdatedRows } = await trx
@@ -48,16 +40,28 @@ export function accessOver(db: Kysely<Schema>, { write }: Batch): AccessStore {
           .execute();
       }),
     pair: (attempt) => write((trx) => pair(trx, attempt)),
-    async identities() {
-      const rows = await db.selectFrom("identity").selectAll().orderBy("paired_at").orderBy("identity").execute();
-      return rows.map(({ identity, person, paired_at }) => ({ identity, person, pairedAt: paired_at }));
-    },
+    identities: () =>
+      read(async (db) => {
+        const rows = await db.selectFrom("identity").selectAll().orderBy("paired_at").orderBy("identity").execute();
+        return rows.map(({ identity, person, paired_at }) => ({ identity, person, pairedAt: paired_at }));
+      }),
     moveAddress: (from, to, at) => write((trx) => moveAddress(trx, from, to, at)),
-    async movedAddresses() {
-      const rows = await db.selectFrom("moved_address").selectAll().orderBy("moved_at").orderBy("old_name").execute();
-      return rows.map((row) => ({ from: row.old_name, to: row.new_name }));
-    },
+    movedAddresses: () =>
+      read(async (db) => {
+        const rows = await db.selectFrom("moved_address").selectAll().orderBy("moved_at").orderBy("old_name").execute();
+        return rows.map((row) => ({ from: row.old_name, to: row.new_name }));
+      }),
   };
+}
+
+async function keys(db: Kysely<Schema>): Promise<readonly KeyRecord[]> {
+  const rows = await db.selectFrom("access_key").selectAll().orderBy("created_at").orderBy("id").execute();
+  return rows.map(({ sessions, created_at, revoked_at, ...key }) => ({
+    ...key,
+    sessions: readJson(sessions, isTexts, `access_key.sessions of ${key.id}`),
+    createdAt: created_at,
+    revokedAt: revoked_at,
+  }));
 }
 
 async function pair(trx: Transaction<Schema>, attempt: Parameters<AccessStore["pair"]>[0]): Promise<string | null> {

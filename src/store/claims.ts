@@ -9,8 +9,9 @@ import { type Kysely, type Selectable, sql, type Transaction } from "kysely";
 import type { Receipt } from "../core/delivery.ts";
 import type { ClaimRequest, Lane, OutboxRow, Settlement } from "../ports/store.ts";
 import { earliest, holdBack, refresh } from "./queue.ts";
-import { type JoinedRow, outboxRowOf, type Patch, patchColumns, receiptOf } from "./rows.ts";
-import type { OutboxTable, Schema } from "./schema.ts";
+import { type JoinedRow, outboxRowOf, type Patch, type PatchColumns, patchColumns, receiptOf } from "./rows.ts";
+import type { MessageTable, OutboxTable, Schema } from "./schema.ts";
+import { atMost, statement } from "./statement.ts";
 
 type Trx = Transaction<Schema>;
 
@@ -47,7 +48,7 @@ async function dueCopies(trx: Trx, { channel, now, limit }: ClaimRequest): Promi
     .select("address.not_before")
     .where("address.next_at", "<=", now);
   if (channel !== undefined) heads = heads.where("address.channel", "=", channel);
-  return heads.orderBy("address.next_at").limit(limit).execute();
+  return heads.orderBy("address.next_at").limit(atMost(limit)).execute();
 }
 
 function dueInLane(trx: Trx, { lane, now, limit }: ClaimRequest): Promise<readonly JoinedRow[]> {
@@ -59,7 +60,7 @@ function dueInLane(trx: Trx, { lane, now, limit }: ClaimRequest): Promise<readon
     .where("address", "is", null)
     .where("due_at", "<=", now)
     .orderBy("due_at")
-    .limit(limit)
+    .limit(atMost(limit))
     .execute();
 }
 
@@ -83,69 +84,87 @@ export async function nextDue(db: Kysely<Schema>, lane: Lane, channel: string | 
 }
 
 export async function settle(trx: Trx, settlement: Settlement): Promise<boolean> {
-  const row = await trx
-    .selectFrom("outbox")
-    .selectAll()
-    .where("id", "=", settlement.row)
-    .where("epoch", "=", settlement.epoch)
-    .executeTakeFirst();
-  if (!row) return false;
+  const row = await held.first(trx, { id: settlement.row, epoch: settlement.epoch });
+  if (row === undefined) return false;
   if (settlement.remove) {
     await trx.deleteFrom("outbox").where("id", "=", row.id).execute();
     return true;
   }
+  const rest = {
+    id: row.id,
+    due_at: earliest(settlement.dueAt, row.claimed_until === null ? row.due_at : row.woken_at),
+    attempts: row.woken_at === null ? settlement.attempts : 0,
+  };
   const patch = settlement.delivery ? patchOver(row, settlement.delivery) : null;
-  await trx
-    .updateTable("outbox")
-    .set({
-      due_at: earliest(settlement.dueAt, row.claimed_until === null ? row.due_at : row.woken_at),
-      attempts: row.woken_at === null ? settlement.attempts : 0,
-      claimed_until: null,
-      woken_at: null,
-      ...(patch && patchColumns(patch)),
-    })
-    .where("id", "=", row.id)
-    .execute();
-  if (patch) await recordMessages(trx, row, patch.receipt);
-  if (settlement.shownAt !== undefined) await recordShown(trx, row.inquiry, settlement.shownAt);
+  if (patch === null) await putBack.run(trx, rest);
+  else {
+    await putBackChanged.run(trx, { ...rest, ...patchColumns(patch) });
+    await recordMessages(trx, row, patch.receipt);
+  }
+  if (settlement.shownAt !== undefined) await recordShown.run(trx, { uid: row.inquiry, at: settlement.shownAt });
   if (row.address !== null) {
-    if (settlement.notBefore !== undefined) await holdBack(trx, row.address, settlement.notBefore);
-    await refresh(trx, [row.address]);
+    const { address } = row;
+    if (settlement.notBefore !== undefined) await holdBack.run(trx, { address, until: settlement.notBefore });
+    await refresh(trx, [address]);
   }
   return true;
 }
 
+type HeldRow = Pick<
+  Selectable<OutboxTable>,
+  "epoch" | "due_at" | "claimed_until" | "woken_at" | "adopted_epoch" | "reopened_epoch" | "receipt"
+>;
+
+/** The row as long as nobody has claimed it anew. */
+const held = statement((db, at: { readonly id: string; readonly epoch: number }) =>
+  db
+    .selectFrom("outbox")
+    .select(["id", "inquiry", "address", "epoch", "due_at", "claimed_until", "woken_at"])
+    .select(["adopted_epoch", "reopened_epoch", "receipt"])
+    .where("id", "=", at.id)
+    .where("epoch", "=", at.epoch),
+);
+
+type Rest = { readonly id: string } & Pick<OutboxTable, "due_at" | "attempts">;
+
+const putBackWith = (db: Kysely<Schema>, { id, ...columns }: Rest & Partial<PatchColumns>) =>
+  db
+    .updateTable("outbox")
+    .set({ claimed_until: null, woken_at: null, ...columns })
+    .where("id", "=", id);
+const putBack = statement((db, at: Rest) => putBackWith(db, at));
+const putBackChanged = statement((db, at: Rest & PatchColumns) => putBackWith(db, at));
+
 /** What a holder's result still means after what happened meanwhile; null: nothing. */
-function patchOver(row: Selectable<OutboxTable>, result: Patch): Patch | null {
-  if (row.adopted_epoch === row.epoch && row.receipt !== null && result.receipt === null) return null;
+function patchOver(row: HeldRow, result: Patch): Patch | null {
+  if (row.adopted_epoch === row.epoch && row.receipt !== null && result.state !== "shown") return null;
   if (row.reopened_epoch !== row.epoch || row.claimed_until === null) return result;
   return result.state === "absent" ? { ...result, state: "pending" } : { ...result, digest: null };
 }
 
+type Posted = Pick<Selectable<OutboxTable>, "id" | "address" | "receipt">;
+type Message = Selectable<MessageTable>;
+
 /** Keeps the way back from a native message to its copy; the entry field's message is one of them. */
-export async function recordMessages(
-  trx: Trx,
-  before: Selectable<OutboxTable>,
-  receipt: Receipt | null,
-): Promise<void> {
+export async function recordMessages(trx: Trx, before: Posted, receipt: Receipt | null): Promise<void> {
   if (before.address === null) return;
   const chat = chatOf(before.address);
   const old = messagesOf(receiptOf(before));
   const now = messagesOf(receipt);
-  const gone = old.filter((message) => !now.includes(message));
-  const fresh = now.filter((message) => !old.includes(message));
-  if (gone.length > 0) {
-    const mine = trx.deleteFrom("message").where("chat", "=", chat).where("copy", "=", before.id);
-    await mine.where("message", "in", gone).execute();
-  }
-  if (fresh.length > 0) {
-    await trx
-      .insertInto("message")
-      .values(fresh.map((message) => ({ chat, message, copy: before.id })))
-      .onConflict((conflict) => conflict.columns(["chat", "message"]).doUpdateSet({ copy: before.id }))
-      .execute();
-  }
+  for (const message of old) if (!now.includes(message)) await forget.run(trx, { chat, message, copy: before.id });
+  for (const message of now) if (!old.includes(message)) await remember.run(trx, { chat, message, copy: before.id });
 }
+
+const forget = statement((db, at: Message) =>
+  db.deleteFrom("message").where("chat", "=", at.chat).where("message", "=", at.message).where("copy", "=", at.copy),
+);
+
+const remember = statement((db, at: Message) =>
+  db
+    .insertInto("message")
+    .values(at)
+    .onConflict((conflict) => conflict.columns(["chat", "message"]).doUpdateSet({ copy: at.copy })),
+);
 
 function messagesOf(receipt: Receipt | null): readonly string[] {
   if (receipt === null) return [];
@@ -158,11 +177,6 @@ export function chatOf(address: string): string {
 }
 
 /** The first confirmed showing stands. */
-export async function recordShown(trx: Trx, inquiry: string, at: number): Promise<void> {
-  await trx
-    .updateTable("inquiry")
-    .set({ shown_at: at })
-    .where("uid", "=", inquiry)
-    .where("shown_at", "is", null)
-    .execute();
-}
+export const recordShown = statement((db, { uid, at }: { readonly uid: string; readonly at: number }) =>
+  db.updateTable("inquiry").set({ shown_at: at }).where("uid", "=", uid).where("shown_at", "is", null),
+);

@@ -1,63 +1,76 @@
 /**
  * One atomic change of the engine.
  *
- * Rules: all checks come before the first write, in the order repeat, exists, conflict, because a refused change shares
- * its transaction with others that are not; a change that lost a race between check and write throws and runs again.
+ * Rules: a refused change leaves nothing, because it shares its transaction with others that are not: its key is
+ * written first, which finds a repeat, and taken back by a refusal; all checks come before the other writes, in the
+ * order exists, conflict. A change that lost a race between check and write throws and runs again.
  */
-import type { Insertable, Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { DeliveryState } from "../core/delivery.ts";
 import type { Inquiry, TaskRef } from "../core/inquiry.ts";
 import type { Commit, CommitResult, NewOutboxRow } from "../ports/store.ts";
 import { recordMessages, recordShown } from "./claims.ts";
 import { isAnything, readJson } from "./json.ts";
 import { dueSooner, isTaken, refresh } from "./queue.ts";
-import { inquiriesByUid } from "./reads.ts";
-import { deliveryColumns, newInquiry, progressOf, taskOf } from "./rows.ts";
-import type { OutboxTable, Schema } from "./schema.ts";
+import { findInquiry } from "./reads.ts";
+import { deliveryColumns, newInquiry, type Progress, progressOf, taskOf } from "./rows.ts";
+import type { AddressTable, InquiryTable, OnceTable, OutboxTable, Schema } from "./schema.ts";
+import { statement } from "./statement.ts";
 
 type Trx = Transaction<Schema>;
 type Part<K extends keyof Commit> = NonNullable<Commit[K]>;
 
 export async function applyCommit(trx: Trx, change: Commit): Promise<CommitResult> {
-  if (change.once) {
-    const earlier = await storedReply(trx, change.once.key);
-    if (earlier) return { outcome: "repeat", reply: earlier.reply };
+  const { once } = change;
+  if (once && !(await takeKey(trx, once))) return { outcome: "repeat", reply: await storedReply(trx, once.key) };
+  const refusal = await refusalOf(trx, change);
+  if (refusal !== null) {
+    if (once) await giveKeyBack.run(trx, { key: once.key });
+    return { outcome: refusal };
   }
-  if (await someExist(trx, change.create ?? [])) return { outcome: "exists" };
-  if (change.task && !(await taskStands(trx, change.task))) return { outcome: "conflict" };
-  if (!(await versionsStand(trx, change.update ?? []))) return { outcome: "conflict" };
-
-  if (change.create?.length) await insertInquiries(trx, change.create);
+  for (const inquiry of change.create ?? []) await insertInquiry.run(trx, newInquiry(inquiry));
   if (change.task) await moveTask(trx, change.task);
   for (const { from, inquiry } of change.update ?? []) await updateInquiry(trx, from, inquiry);
   if (change.add?.length) await addRows(trx, change.add, change.create ?? []);
   for (const { inquiry, at } of change.wake ?? []) await wake(trx, inquiry, at);
   if (change.entry) await setEntry(trx, change.entry);
   if (change.adopt) await adopt(trx, change.adopt);
-  if (change.once) await insertReply(trx, change.once);
   return { outcome: "done" };
 }
 
-export async function storedReply(trx: Pick<Trx, "selectFrom">, key: string): Promise<{ reply: unknown } | null> {
-  const row = await trx.selectFrom("once").select("reply").where("key", "=", key).executeTakeFirst();
-  return row ? { reply: readJson(row.reply, isAnything, `once.reply of ${key}`) } : null;
+const replyUnder = statement((db, at: { readonly key: string }) =>
+  db.selectFrom("once").select("reply").where("key", "=", at.key),
+);
+
+export async function storedReply(db: Kysely<Schema>, key: string): Promise<unknown> {
+  const row = await replyUnder.first(db, { key });
+  return row ? readJson(row.reply, isAnything, `once.reply of ${key}`) : null;
 }
 
-async function insertReply(trx: Trx, once: Part<"once">): Promise<void> {
-  const reply = JSON.stringify(once.reply) ?? "null";
-  await trx.insertInto("once").values({ key: once.key, reply, at: once.at }).execute();
+const insertKey = statement((db, at: OnceTable) =>
+  db
+    .insertInto("once")
+    .values(at)
+    .onConflict((conflict) => conflict.column("key").doNothing()),
+);
+
+/** False when it was taken before, and then nothing is written. */
+async function takeKey(trx: Trx, { key, reply, at }: Part<"once">): Promise<boolean> {
+  return (await insertKey.run(trx, { key, reply: JSON.stringify(reply) ?? "null", at })) === 1;
 }
 
-async function someExist(trx: Trx, create: Part<"create">): Promise<boolean> {
-  if (create.length === 0) return false;
-  const taken = await trx
-    .selectFrom("inquiry")
-    .select("uid")
-    .where((eb) => eb.or(create.map(({ owner, id }) => eb.and({ owner, id }))))
-    .limit(1)
-    .executeTakeFirst();
-  return taken !== undefined;
+const giveKeyBack = statement((db, at: { readonly key: string }) => db.deleteFrom("once").where("key", "=", at.key));
+
+async function refusalOf(trx: Trx, change: Commit): Promise<"exists" | "conflict" | null> {
+  for (const { owner, id } of change.create ?? []) if (await namesake.first(trx, { owner, id })) return "exists";
+  if (change.task && !(await taskStands(trx, change.task))) return "conflict";
+  for (const update of change.update ?? []) if (!(await versionStands(trx, update))) return "conflict";
+  return null;
 }
+
+const namesake = statement((db, at: { readonly owner: string; readonly id: string }) =>
+  db.selectFrom("inquiry").select("uid").where("owner", "=", at.owner).where("given_id", "=", at.id),
+);
 
 async function taskStands(trx: Trx, { owner, from, to }: Part<"task">): Promise<boolean> {
   const stored = await findTask(trx, owner, to.taskId);
@@ -75,25 +88,16 @@ export async function findTask(trx: Pick<Trx, "selectFrom">, owner: string, task
   return row ? taskOf(row) : null;
 }
 
-async function versionsStand(trx: Trx, update: Part<"update">): Promise<boolean> {
-  if (update.length === 0) return true;
-  const uids = update.map(({ inquiry }) => inquiry.uid);
-  const rows = await trx
-    .selectFrom("inquiry")
-    .select(["uid", "version", "shown_at"])
-    .where("uid", "in", uids)
-    .where("settled_at", "is", null)
-    .execute();
-  const stored = new Map(rows.map((row) => [row.uid, row]));
-  return update.every(({ from, inquiry, unlessShown }) => {
-    const row = stored.get(inquiry.uid);
-    return row?.version === from && !(unlessShown && row.shown_at !== null);
-  });
+const waitingVersion = statement((db, at: { readonly uid: string }) =>
+  db.selectFrom("inquiry").select(["version", "shown_at"]).where("uid", "=", at.uid).where("settled_at", "is", null),
+);
+
+async function versionStands(trx: Trx, { from, inquiry, unlessShown }: Part<"update">[number]): Promise<boolean> {
+  const row = await waitingVersion.first(trx, { uid: inquiry.uid });
+  return row?.version === from && !(unlessShown && row.shown_at !== null);
 }
 
-async function insertInquiries(trx: Trx, create: Part<"create">): Promise<void> {
-  await trx.insertInto("inquiry").values(create.map(newInquiry)).execute();
-}
+const insertInquiry = statement((db, at: InquiryTable) => db.insertInto("inquiry").values(at));
 
 async function moveTask(trx: Trx, { owner, to }: Part<"task">): Promise<void> {
   const state = { current_step: to.currentStep, state_version: to.stateVersion };
@@ -104,41 +108,44 @@ async function moveTask(trx: Trx, { owner, to }: Part<"task">): Promise<void> {
     .execute();
 }
 
-async function updateInquiry(trx: Trx, from: number, inquiry: Inquiry): Promise<void> {
-  const { numUpdatedRows } = await trx
+const writeProgress = statement((db, { uid, from, ...progress }: Progress & { uid: string; from: number }) =>
+  db
     .updateTable("inquiry")
-    .set(progressOf(inquiry))
-    .where("uid", "=", inquiry.uid)
+    .set(progress)
+    .where("uid", "=", uid)
     .where("version", "=", from)
-    .where("settled_at", "is", null)
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows !== 1n) throw new Error(`Inquiry ${inquiry.uid} was changed between its check and its update.`);
+    .where("settled_at", "is", null),
+);
+
+async function updateInquiry(trx: Trx, from: number, inquiry: Inquiry): Promise<void> {
+  const { uid } = inquiry;
+  if ((await writeProgress.run(trx, { uid, from, ...progressOf(inquiry) })) === 1) return;
+  throw new Error(`Inquiry ${uid} was changed between its check and its update.`);
 }
 
 async function addRows(trx: Trx, add: Part<"add">, created: Part<"create">): Promise<void> {
   const asked = new Map(created.map((one) => [one.uid, one]));
-  const missing = add.map((row) => row.inquiry).filter((uid) => !asked.has(uid));
-  for (const inquiry of await inquiriesByUid(trx, missing)) asked.set(inquiry.uid, inquiry);
+  for (const { inquiry: uid } of add) {
+    const stored = asked.has(uid) ? null : await findInquiry(trx, uid);
+    if (stored) asked.set(uid, stored);
+  }
   const rows = await lineUp(trx, add);
   const heads = new Map(rows.flatMap(({ delivery }) => (delivery ? [[delivery.address, delivery.channel]] : [])));
-  if (heads.size > 0) {
-    await trx
-      .insertInto("address")
-      .values([...heads].map(([address, channel]) => ({ address, channel, not_before: 0, next_at: null })))
-      .onConflict((conflict) => conflict.column("address").doNothing())
-      .execute();
-  }
-  await trx
-    .insertInto("outbox")
-    .values(rows.map((row) => newRow(row, asked.get(row.inquiry))))
-    .execute();
-  await refresh(trx, [...heads.keys()]);
+  for (const [address, channel] of heads) await openHead.run(trx, { address, channel, not_before: 0, next_at: null });
+  for (const row of rows) await insertRow.run(trx, newRow(row, asked.get(row.inquiry)));
+  await refresh(trx, heads.keys());
 }
 
-function newRow(
-  { id, lane, inquiry, dueAt, delivery }: NewOutboxRow,
-  asked: Inquiry | undefined,
-): Insertable<OutboxTable> {
+const openHead = statement((db, at: AddressTable) =>
+  db
+    .insertInto("address")
+    .values(at)
+    .onConflict((conflict) => conflict.column("address").doNothing()),
+);
+
+const insertRow = statement((db, at: OutboxTable) => db.insertInto("outbox").values(at));
+
+function newRow({ id, lane, inquiry, dueAt, delivery }: NewOutboxRow, asked: Inquiry | undefined): OutboxTable {
   if (asked === undefined) throw new Error(`The outbox row ${id} is of inquiry ${inquiry}, which does not exist.`);
   return {
     id,
@@ -180,21 +187,29 @@ async function lineUp(trx: Trx, add: readonly NewOutboxRow[]): Promise<readonly 
  * to be closed. Copies that wait in line or for their surface are no concern of an inquiry that waits itself.
  */
 async function wake(trx: Trx, inquiry: string, at: number): Promise<void> {
-  const found = await trx.selectFrom("inquiry").select("settled_at").where("uid", "=", inquiry).executeTakeFirst();
-  const settled = found !== undefined && found.settled_at !== null;
-  const live = settled ? LIVE : LIVE.filter((state) => state !== "queued" && state !== "absent");
-  const rows = await trx
-    .updateTable("outbox")
-    .set({ ...dueSooner(at), attempts: 0, ...(settled && { lives_until: null }) })
-    .where("inquiry", "=", inquiry)
-    .where("state", "in", live)
-    .returning("address")
-    .execute();
-  await refresh(trx, [...new Set(rows.flatMap((row) => row.address ?? []))]);
-  if (settled) await trx.deleteFrom("outbox").where("inquiry", "=", inquiry).where("lane", "=", "deadline").execute();
+  const settled = (await waitingVersion.first(trx, { uid: inquiry })) === undefined;
+  const rows = await (settled ? wakeLast : wakeOpen).all(trx, { inquiry, at });
+  await refresh(trx, new Set(rows.flatMap((row) => row.address ?? [])));
+  if (settled) await dropDeadline.run(trx, { inquiry });
 }
 
-const LIVE: readonly DeliveryState[] = ["pending", "unknown", "shown", "queued", "absent"];
+type Waking = { readonly inquiry: string; readonly at: number };
+
+const copiesOf = (db: Kysely<Schema>, { inquiry, at }: Waking, states: readonly DeliveryState[]) =>
+  db
+    .updateTable("outbox")
+    .set({ ...dueSooner(at), attempts: 0 })
+    .where("inquiry", "=", inquiry)
+    .where("state", "in", states)
+    .returning("address");
+const wakeOpen = statement((db, at: Waking) => copiesOf(db, at, ["pending", "unknown", "shown"]));
+const wakeLast = statement((db, at: Waking) =>
+  copiesOf(db, at, ["pending", "unknown", "shown", "queued", "absent"]).set({ lives_until: null }),
+);
+
+const dropDeadline = statement((db, at: { readonly inquiry: string }) =>
+  db.deleteFrom("outbox").where("inquiry", "=", at.inquiry).where("lane", "=", "deadline"),
+);
 
 async function setEntry(trx: Trx, { row, entry, at }: Part<"entry">): Promise<void> {
   const changed = await trx
@@ -224,11 +239,16 @@ async function adopt(trx: Trx, { row, promptKey, receipt, at }: Part<"adopt">): 
   if (!copy || copy.address === null) return;
   await trx
     .updateTable("outbox")
-    .set({ state: "shown", reason: null, unknown_until: null, receipt: JSON.stringify(receipt) })
+    .set({ state: "shown", state_reason: null, unknown_until: null, receipt: JSON.stringify(receipt) })
     .set({ adopted_epoch: copy.epoch, ...dueSooner(at) })
     .where("id", "=", row)
     .execute();
   await recordMessages(trx, copy, receipt);
-  await recordShown(trx, copy.inquiry, at);
+  await recordShown.run(trx, { uid: copy.inquiry, at });
   await refresh(trx, [copy.address]);
 }
+
+/** The result was taken; the first time stands. */
+export const collect = statement((db, { uid, at }: { readonly uid: string; readonly at: number }) =>
+  db.updateTable("inquiry").set({ collected_at: at }).where("uid", "=", uid).where("collected_at", "is", null),
+);

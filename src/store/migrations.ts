@@ -2,8 +2,8 @@
  * How the tables came to be: numbered, only ever added to, safe when several processes start at once.
  *
  * Rules: a migration that has shipped is never edited; the CHECKs repeat the invariants of the core, so that no bug can
- * store a state that does not exist; the SQL is what SQLite and PostgreSQL share. Partial indexes speak of NULL alone,
- * because only that can be proved of a query whose values are parameters.
+ * store a state that does not exist; the SQL is what SQLite and PostgreSQL share. Partial indexes speak of NULL, or of
+ * states that queue.ts spells out in the same words, because nothing can be proved of a query's parameters.
  */
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import type { Schema } from "./schema.ts";
@@ -12,7 +12,7 @@ const TABLES = [
   sql`create table inquiry (
     uid text primary key,
     owner text not null,
-    id text not null,
+    given_id text not null,
     session text not null,
     run text,
     kind text not null check (kind in ('question', 'clarification', 'approval', 'escalation')),
@@ -38,7 +38,7 @@ const TABLES = [
     settled_at bigint,
     settled_by text,
     collected_at bigint,
-    unique (id, owner),
+    unique (given_id, owner),
     check ((status = 'waiting') = (settled_at is null)),
     check ((status in ('cancelled', 'undelivered')) = (reason is not null)),
     check ((task_id is null) = (state_version is null)),
@@ -68,7 +68,7 @@ const TABLES = [
     channel text,
     address text references address (address),
     state text check (state in ('pending', 'queued', 'absent', 'unknown', 'shown', 'failed', 'closed')),
-    reason text,
+    state_reason text,
     prompt_key text unique,
     digest text,
     receipt text,
@@ -80,7 +80,7 @@ const TABLES = [
     check (
       (lane = 'delivery' and channel is not null and address is not null and state is not null
         and prompt_key is not null and plain is not null)
-      or (lane <> 'delivery' and channel is null and address is null and state is null and reason is null
+      or (lane <> 'delivery' and channel is null and address is null and state is null and state_reason is null
         and prompt_key is null and digest is null and receipt is null and entry is null and plain is null
         and unknown_until is null and lives_until is null)
     )
@@ -125,7 +125,8 @@ const INDEXES = [
   sql`create index inquiry_of_session on inquiry (session, created_at, uid)`,
   sql`create index inquiry_waiting on inquiry (created_at, uid) where settled_at is null`,
   sql`create index inquiry_same_waiting on inquiry (content_key, created_at) where settled_at is null`,
-  sql`create index inquiry_same_settled on inquiry (content_key, settled_at) where settled_at is not null`,
+  sql`create index inquiry_same_settled on inquiry (content_key, settled_at)
+    where settled_at is not null and collected_at is null`,
   sql`create index inquiry_of_task on inquiry (task_id, owner) where task_id is not null and settled_at is null`,
   sql`create index inquiry_of_run on inquiry (run) where run is not null and settled_at is null`,
   sql`create index outbox_of_inquiry on outbox (inquiry)`,
@@ -133,7 +134,9 @@ const INDEXES = [
   sql`create index outbox_due_at_address on outbox (address, due_at) where address is not null and due_at is not null`,
   sql`create index outbox_mortal on outbox (address, lives_until, due_at) where lives_until is not null and due_at is not null`,
   sql`create index outbox_claimed on outbox (address, claimed_until) where claimed_until is not null`,
-  sql`create index outbox_queue on outbox (address, state, turn, asked_at) where address is not null`,
+  sql`create index outbox_front on outbox (address) where state in ('pending', 'unknown', 'shown')`,
+  sql`create index outbox_open on outbox (address, asked_at) where state in ('unknown', 'shown')`,
+  sql`create index outbox_line on outbox (address, turn, asked_at) where state in ('absent', 'queued')`,
   sql`create index address_next on address (channel, next_at) where next_at is not null`,
 ];
 

@@ -7,8 +7,8 @@
  * alone, and neither a hundred thousand waiting copies nor a blocked address cost it anything.
  */
 import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
-import type { DeliveryState } from "../core/delivery.ts";
 import type { Schema } from "./schema.ts";
+import { atMost, statement } from "./statement.ts";
 
 type Trx = Transaction<Schema>;
 
@@ -32,98 +32,93 @@ export function earliest(one: number | null, other: number | null): number | nul
 }
 
 /** Makes the address wait until then, or longer if it must already. Followed by `refresh`. */
-export async function holdBack(trx: Trx, address: string, notBefore: number): Promise<void> {
-  await trx
+export const holdBack = statement((db, at: { readonly address: string; readonly until: number }) =>
+  db
     .updateTable("address")
-    .set({ not_before: notBefore })
-    .where("address", "=", address)
-    .where("not_before", "<", notBefore)
-    .execute();
-}
+    .set({ not_before: at.until })
+    .where("address", "=", at.address)
+    .where("not_before", "<", at.until),
+);
 
 /** Finds the heads of these addresses anew. */
-export async function refresh(trx: Trx, addresses: readonly string[]): Promise<void> {
-  if (addresses.length === 0) return;
-  const heads = await trx
-    .selectFrom("address")
-    .select(["address", "not_before", "next_at"])
-    .select(
-      sql<number | null>`(select min(due_at) from outbox
-      where outbox.address = address.address and due_at is not null)`.as("due"),
-    )
-    .select(
-      sql<number | null>`(select min(due_at) from outbox
-      where outbox.address = address.address and lives_until <= address.not_before and due_at is not null)`.as(
-        "doomed",
-      ),
-    )
-    .select(
-      sql<number | null>`(select max(claimed_until) from outbox
-      where outbox.address = address.address and claimed_until is not null)`.as("lease"),
-    )
-    .where("address", "in", addresses)
-    .execute();
-  for (const { address, not_before, next_at, due, doomed, lease } of heads) {
-    const soonest = earliest(doomed, due === null ? null : Math.max(due, not_before));
-    const next = soonest === null ? null : Math.max(soonest, lease ?? 0);
-    if (next !== next_at)
-      await trx.updateTable("address").set({ next_at: next }).where("address", "=", address).execute();
-  }
+export async function refresh(trx: Trx, addresses: Iterable<string>): Promise<void> {
+  for (const address of addresses) await findHead.run(trx, { address });
 }
 
+/** The soonest copy, once the wait is over, or of those that would not live to see that; after the lease of the one in flight. */
+const findHead = statement((db, at: { readonly address: string }) =>
+  db
+    .updateTable("address")
+    .set({
+      next_at: sql`(
+        select case when soonest < lease then lease else soonest end from (
+          select (
+            select min(moment) from (
+              select (select case when due_at < address.not_before then address.not_before else due_at end from outbox
+                where outbox.address = address.address and due_at is not null order by due_at limit 1) as moment
+              union all select (select min(due_at) from outbox
+                where outbox.address = address.address and lives_until <= address.not_before and due_at is not null)
+            ) as moments
+          ) as soonest, (
+            select max(claimed_until) from outbox
+            where outbox.address = address.address and claimed_until is not null
+          ) as lease
+        ) as head)`,
+    })
+    .where("address", "=", at.address),
+);
+
 /** What stands in front of the others where one shows at a time. */
-const IN_FRONT: readonly DeliveryState[] = ["pending", "unknown", "shown"];
+const IN_FRONT = sql<boolean>`state in ('pending', 'unknown', 'shown')`;
+/** What a person may be looking at. */
+export const OPEN = sql<boolean>`state in ('unknown', 'shown')`;
+const IN_LINE = sql<boolean>`state in ('absent', 'queued')`;
+
+const inFront = statement((db, at: { readonly address: string }) =>
+  db
+    .selectFrom("outbox")
+    .select("id")
+    .where("address", "=", at.address)
+    .where(IN_FRONT)
+    .where(ofWaiting())
+    .limit(atMost(1)),
+);
 
 /** Whether a copy of a waiting inquiry is, or is about to be, in front of the person. */
 export async function isTaken(db: Kysely<Schema>, address: string): Promise<boolean> {
-  const row = await db
+  return (await inFront.first(db, { address })) !== undefined;
+}
+
+/** Approvals first, then the oldest. */
+const firstInLine = statement((db, at: { readonly address: string }) =>
+  db
     .selectFrom("outbox")
     .select("id")
-    .where("address", "=", address)
-    .where("state", "in", IN_FRONT)
+    .where("address", "=", at.address)
+    .where(IN_LINE)
     .where(ofWaiting())
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
+    .orderBy("turn")
+    .orderBy("asked_at")
+    .limit(atMost(1)),
+);
 
 /** Lets the next in line be shown, unless the place is taken. */
 export async function letNextIn(trx: Trx, address: string, at: number): Promise<void> {
   if (await isTaken(trx, address)) return;
-  const first = await firstInLine(trx, address);
-  if (first === null) return;
+  const first = await firstInLine.first(trx, { address });
+  if (first === undefined) return;
   await trx
     .updateTable("outbox")
     .set({ state: "pending", ...dueSooner(at) })
-    .where("id", "=", first)
+    .where("id", "=", first.id)
     .execute();
   await refresh(trx, [address]);
-}
-
-/** Approvals first, then the oldest. */
-async function firstInLine(trx: Trx, address: string): Promise<string | null> {
-  const found = [];
-  for (const state of ["absent", "queued"] as const) {
-    const row = await trx
-      .selectFrom("outbox")
-      .select(["id", "turn", "asked_at"])
-      .where("address", "=", address)
-      .where("state", "=", state)
-      .where(ofWaiting())
-      .orderBy("turn")
-      .orderBy("asked_at")
-      .limit(1)
-      .executeTakeFirst();
-    if (row) found.push(row);
-  }
-  found.sort((a, b) => a.turn - b.turn || a.asked_at - b.asked_at);
-  return found[0]?.id ?? null;
 }
 
 /** A surface was opened: what stood there is drawn anew, what is in flight there must be looked at once more. */
 export async function openSurface(trx: Trx, address: string, at: number): Promise<void> {
   const here = trx.updateTable("outbox").set(dueSooner(at)).where("address", "=", address);
-  await here.set({ digest: null }).where("state", "=", "shown").where(ofWaiting()).execute();
+  await here.set({ digest: null }).where(OPEN).where("state", "=", "shown").where(ofWaiting()).execute();
   await here
     .set((eb) => ({ reopened_epoch: eb.ref("epoch") }))
     .where("claimed_until", "is not", null)
@@ -140,7 +135,13 @@ export async function recover(trx: Trx, at: number): Promise<void> {
     .where("claimed_until", ">", at)
     .returning("address")
     .execute();
-  await refresh(trx, [...new Set(ended.flatMap((row) => row.address ?? []))]);
-  const lines = await trx.selectFrom("outbox").select("address").distinct().where("state", "=", "queued").execute();
+  await refresh(trx, new Set(ended.flatMap((row) => row.address ?? [])));
+  const lines = await trx
+    .selectFrom("outbox")
+    .select("address")
+    .distinct()
+    .where(IN_LINE)
+    .where("state", "=", "queued")
+    .execute();
   for (const { address } of lines) if (address !== null) await letNextIn(trx, address, at);
 }

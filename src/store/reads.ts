@@ -1,37 +1,52 @@
 /**
  * Looking things up. Nothing here writes, and nothing here costs more because much else is waiting: every query is a
- * range of one index with a limit.
+ * range of one index with a limit, and what a person's message needs is read in one.
  */
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
 import type { Inquiry } from "../core/inquiry.ts";
 import type { AttachRequest, Copy, DeliveryRow, ListRequest } from "../ports/store.ts";
 import { chatOf } from "./claims.ts";
-import { ofWaiting } from "./queue.ts";
+import { OPEN } from "./queue.ts";
 import { deliveryRowOf, inquiryOf, type JoinedRow } from "./rows.ts";
-import type { Schema } from "./schema.ts";
+import type { InquiryTable, Schema } from "./schema.ts";
+import { atMost, statement } from "./statement.ts";
 
 type Db = Kysely<Schema>;
 
 const WAITING_LIMIT = 1_000;
 const ATTACHABLE_LIMIT = 10;
+const BY_ID_LIMIT = 2;
+
+const byUid = statement((db, at: { readonly uid: string }) =>
+  db.selectFrom("inquiry").selectAll().where("uid", "=", at.uid),
+);
 
 export async function findInquiry(db: Db, uid: string): Promise<Inquiry | null> {
-  const row = await db.selectFrom("inquiry").selectAll().where("uid", "=", uid).executeTakeFirst();
+  const row = await byUid.first(db, { uid });
   return row ? inquiryOf(row) : null;
 }
 
-export async function inquiriesByUid(db: Db, uids: readonly string[]): Promise<readonly Inquiry[]> {
-  if (uids.length === 0) return [];
-  return (await db.selectFrom("inquiry").selectAll().where("uid", "in", uids).execute()).map(inquiryOf);
-}
-
-export async function inquiriesById(db: Db, id: string, owner: string | null): Promise<readonly Inquiry[]> {
-  let found = db
+const newestById = (db: Db, id: string) =>
+  db
     .selectFrom("inquiry")
     .selectAll()
-    .where((eb) => eb.or([eb("uid", "=", id), eb("id", "=", id)]));
-  if (owner !== null) found = found.where("owner", "=", owner);
-  return (await found.orderBy("created_at", "desc").orderBy("uid", "desc").limit(2).execute()).map(inquiryOf);
+    .where("given_id", "=", id)
+    .orderBy("created_at", "desc")
+    .orderBy("uid", "desc")
+    .limit(atMost(BY_ID_LIMIT));
+const byId = statement((db, at: { readonly id: string }) => newestById(db, at.id));
+const byIdOfOwner = statement((db, at: { readonly id: string; readonly owner: string }) =>
+  newestById(db, at.id).where("owner", "=", at.owner),
+);
+
+/** Under the caller's id, then under its own, which is the same where the caller gave none. */
+export async function inquiriesById(db: Db, id: string, owner: string | null): Promise<readonly Inquiry[]> {
+  const rows = [...(await (owner === null ? byId.all(db, { id }) : byIdOfOwner.all(db, { id, owner })))];
+  if (rows.some((row) => row.uid === id)) return rows.map(inquiryOf);
+  const itself = await byUid.first(db, { uid: id });
+  if (itself && (owner === null || itself.owner === owner)) rows.push(itself);
+  rows.sort((a, b) => b.created_at - a.created_at || (b.uid < a.uid ? -1 : 1));
+  return rows.slice(0, BY_ID_LIMIT).map(inquiryOf);
 }
 
 /** The cursor is the `uid` of the last item; an unknown one ends the list. */
@@ -63,30 +78,38 @@ export async function list(
   const rows = await page
     .orderBy("created_at", "desc")
     .orderBy("uid", "desc")
-    .limit(request.limit + 1)
+    .limit(atMost(request.limit + 1))
     .execute();
   const items = rows.slice(0, request.limit).map(inquiryOf);
   return { items, next: rows.length > items.length ? (items.at(-1)?.uid ?? null) : null };
 }
 
-export async function attachable(db: Db, request: AttachRequest): Promise<readonly Inquiry[]> {
-  const same = db
+const sameContent = (db: Db, at: AttachRequest) =>
+  db
     .selectFrom("inquiry")
     .selectAll()
-    .where("content_key", "=", request.contentKey)
-    .where("owner", "=", request.owner)
-    .where("session", "=", request.session)
-    .where("run", request.run === null ? "is" : "=", request.run)
-    .where("task_id", request.taskId === null ? "is" : "=", request.taskId)
+    .where("content_key", "=", at.contentKey)
+    .where("owner", "=", at.owner)
+    .where("session", "=", at.session)
+    .where("run", "is not distinct from", at.run)
+    .where("task_id", "is not distinct from", at.taskId)
     .orderBy("created_at", "desc")
-    .limit(ATTACHABLE_LIMIT);
-  const waiting = await same.where("settled_at", "is", null).execute();
-  const settled = await same
-    .where("settled_at", ">=", request.settledSince)
+    .limit(atMost(ATTACHABLE_LIMIT));
+const sameWaiting = (db: Db, at: AttachRequest) => sameContent(db, at).where("settled_at", "is", null);
+const sameSettled = (db: Db, at: AttachRequest) =>
+  sameContent(db, at)
+    .where("settled_at", ">=", at.settledSince)
     .where("status", "!=", "cancelled")
-    .where("collected_at", "is", null)
-    .execute();
-  const newest = [...waiting, ...settled].sort((a, b) => b.created_at - a.created_at);
+    .where("collected_at", "is", null);
+const same = statement((db, at: AttachRequest) =>
+  db
+    .selectFrom(sameWaiting(db, at).as("waiting"))
+    .selectAll()
+    .unionAll(db.selectFrom(sameSettled(db, at).as("settled")).selectAll()),
+);
+
+export async function attachable(db: Db, request: AttachRequest): Promise<readonly Inquiry[]> {
+  const newest = [...(await same.all(db, request))].sort((a, b) => b.created_at - a.created_at);
   return newest.slice(0, ATTACHABLE_LIMIT).map(inquiryOf);
 }
 
@@ -97,7 +120,7 @@ export async function waitingOfTask(db: Db, owner: string, taskId: string): Prom
     .where("task_id", "=", taskId)
     .where("owner", "=", owner)
     .where("settled_at", "is", null)
-    .limit(WAITING_LIMIT)
+    .limit(atMost(WAITING_LIMIT))
     .execute();
   return rows.map(inquiryOf);
 }
@@ -105,68 +128,64 @@ export async function waitingOfTask(db: Db, owner: string, taskId: string): Prom
 export async function waitingOfRun(db: Db, owner: string | null, run: string): Promise<readonly Inquiry[]> {
   let waiting = db.selectFrom("inquiry").selectAll().where("run", "=", run).where("settled_at", "is", null);
   if (owner !== null) waiting = waiting.where("owner", "=", owner);
-  return (await waiting.limit(WAITING_LIMIT).execute()).map(inquiryOf);
+  return (await waiting.limit(atMost(WAITING_LIMIT)).execute()).map(inquiryOf);
 }
 
-export async function copies(db: Db, inquiry: string): Promise<readonly DeliveryRow[]> {
-  const rows = await copiesFrom(db)
-    .where("outbox.inquiry", "=", inquiry)
-    .where("outbox.lane", "=", "delivery")
-    .orderBy("outbox.address")
-    .orderBy("outbox.id")
-    .execute();
-  return rows.map(deliveryRowOf);
-}
-
-export async function copyByKey(db: Db, promptKey: string): Promise<Copy | null> {
-  const row = await copiesFrom(db).where("outbox.prompt_key", "=", promptKey).executeTakeFirst();
-  return (await withInquiries(db, row ? [row] : []))[0] ?? null;
-}
-
-export async function copyByMessage(db: Db, chat: string, message: string): Promise<Copy | null> {
-  const row = await copiesFrom(db)
-    .innerJoin("message", "message.copy", "outbox.id")
-    .where("message.chat", "=", chatOf(chat))
-    .where("message.message", "=", message)
-    .executeTakeFirst();
-  return (await withInquiries(db, row ? [row] : []))[0] ?? null;
-}
-
-/** One range of the queue's index for each state and turn, so that none is longer than the limit. */
-export async function openCopies(db: Db, address: string, limit: number): Promise<readonly Copy[]> {
-  const open: JoinedRow[] = [];
-  for (const state of ["shown", "unknown"] as const) {
-    for (const turn of [0, 1]) {
-      const rows = await copiesFrom(db)
-        .where("outbox.address", "=", address)
-        .where("outbox.state", "=", state)
-        .where("outbox.turn", "=", turn)
-        .where(ofWaiting())
-        .orderBy("outbox.asked_at", "desc")
-        .limit(limit)
-        .execute();
-      open.push(...rows);
-    }
-  }
-  return withInquiries(db, open.sort((a, b) => b.asked_at - a.asked_at).slice(0, limit));
-}
-
-function copiesFrom(db: Db) {
-  return db
+const copiesFrom = (db: Db) =>
+  db
     .selectFrom("outbox")
     .innerJoin("address", "address.address", "outbox.address")
     .selectAll("outbox")
     .select("address.not_before");
+const withInquiry = (db: Db) =>
+  copiesFrom(db).innerJoin("inquiry", "inquiry.uid", "outbox.inquiry").selectAll("inquiry");
+
+const copiesOf = statement((db, at: { readonly inquiry: string }) =>
+  copiesFrom(db)
+    .where("outbox.inquiry", "=", at.inquiry)
+    .where("outbox.lane", "=", "delivery")
+    .orderBy("outbox.address")
+    .orderBy("outbox.id"),
+);
+
+export async function copies(db: Db, inquiry: string): Promise<readonly DeliveryRow[]> {
+  return (await copiesOf.all(db, { inquiry })).map(deliveryRowOf);
 }
 
-async function withInquiries(db: Db, rows: readonly JoinedRow[]): Promise<readonly Copy[]> {
-  const found = await inquiriesByUid(
-    db,
-    rows.map((row) => row.inquiry),
-  );
-  const inquiries = new Map(found.map((inquiry) => [inquiry.uid, inquiry]));
-  return rows.flatMap((row) => {
-    const inquiry = inquiries.get(row.inquiry);
-    return inquiry ? [{ row: deliveryRowOf(row), inquiry }] : [];
-  });
+const underKey = statement((db, at: { readonly promptKey: string }) =>
+  withInquiry(db).where("outbox.prompt_key", "=", at.promptKey),
+);
+
+export async function copyByKey(db: Db, promptKey: string): Promise<Copy | null> {
+  const row = await underKey.first(db, { promptKey });
+  return row ? copyOf(row) : null;
+}
+
+const behindMessage = statement((db, at: { readonly chat: string; readonly message: string }) =>
+  withInquiry(db)
+    .innerJoin("message", "message.copy", "outbox.id")
+    .where("message.chat", "=", at.chat)
+    .where("message.message", "=", at.message),
+);
+
+export async function copyByMessage(db: Db, chat: string, message: string): Promise<Copy | null> {
+  const row = await behindMessage.first(db, { chat: chatOf(chat), message });
+  return row ? copyOf(row) : null;
+}
+
+const openAt = statement((db, at: { readonly address: string; readonly limit: number }) =>
+  withInquiry(db)
+    .where("outbox.address", "=", at.address)
+    .where(OPEN)
+    .where("inquiry.settled_at", "is", null)
+    .orderBy("outbox.asked_at", "desc")
+    .limit(atMost(at.limit)),
+);
+
+export async function openCopies(db: Db, address: string, limit: number): Promise<readonly Copy[]> {
+  return (await openAt.all(db, { address, limit })).map(copyOf);
+}
+
+function copyOf(row: JoinedRow & Selectable<InquiryTable>): Copy {
+  return { row: deliveryRowOf(row), inquiry: inquiryOf(row) };
 }

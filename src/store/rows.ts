@@ -1,7 +1,7 @@
 /**
  * Rows to core values and back. The only place that knows both the columns and the shapes behind the JSON in them.
  */
-import type { Insertable, Selectable } from "kysely";
+import type { Selectable } from "kysely";
 import type { EntryMode, Receipt } from "../core/delivery.ts";
 import type { Author, Inquiry, Resolution, TaskRef, Value } from "../core/inquiry.ts";
 import type { Option, Question } from "../core/question.ts";
@@ -43,7 +43,7 @@ export function inquiryOf(row: Selectable<InquiryTable>): Inquiry {
   return {
     uid: row.uid,
     owner: row.owner,
-    id: row.id,
+    id: row.given_id,
     session: row.session,
     run: row.run,
     kind: row.kind,
@@ -72,11 +72,11 @@ export function inquiryOf(row: Selectable<InquiryTable>): Inquiry {
   };
 }
 
-export function newInquiry(inquiry: Inquiry): Insertable<InquiryTable> {
+export function newInquiry(inquiry: Inquiry): InquiryTable {
   return {
     uid: inquiry.uid,
     owner: inquiry.owner,
-    id: inquiry.id,
+    given_id: inquiry.id,
     session: inquiry.session,
     run: inquiry.run,
     kind: inquiry.kind,
@@ -100,7 +100,10 @@ export function newInquiry(inquiry: Inquiry): Insertable<InquiryTable> {
   };
 }
 
-type Progress = Pick<InquiryTable, "status" | "reason" | "version" | "resolutions" | "settled_at" | "settled_by">;
+export type Progress = Pick<
+  InquiryTable,
+  "status" | "reason" | "version" | "resolutions" | "settled_at" | "settled_by"
+>;
 
 /** All that the steps of inquiry.ts change. The rest stays as it was asked; `shown_at` belongs to settlements. */
 export function progressOf(inquiry: Inquiry): Progress {
@@ -145,7 +148,7 @@ function deliveryOf(row: Selectable<OutboxTable>): Delivery | null {
     channel,
     address,
     state,
-    reason: row.reason,
+    reason: row.state_reason,
     promptKey,
     digest: row.digest,
     receipt: receiptOf(row),
@@ -162,15 +165,15 @@ export function receiptOf(row: Pick<Selectable<OutboxTable>, "id" | "receipt">):
 /** What the holder of a claim may write about a copy. */
 export type Patch = NonNullable<Settlement["delivery"]>;
 
-type PatchColumns = Pick<
+export type PatchColumns = Pick<
   OutboxTable,
-  "state" | "reason" | "prompt_key" | "digest" | "receipt" | "plain" | "unknown_until"
+  "state" | "state_reason" | "prompt_key" | "digest" | "receipt" | "plain" | "unknown_until"
 >;
 
 export function patchColumns(patch: Patch): PatchColumns {
   return {
     state: patch.state,
-    reason: patch.reason,
+    state_reason: patch.reason,
     prompt_key: patch.promptKey,
     digest: patch.digest,
     receipt: patch.receipt === null ? null : JSON.stringify(patch.receipt),
@@ -193,7 +196,7 @@ const NO_DELIVERY: DeliveryColumns = {
   address: null,
   entry: null,
   state: null,
-  reason: null,
+  state_reason: null,
   prompt_key: null,
   digest: null,
   receipt: null,

@@ -11,7 +11,8 @@ import type { KeyScope, Lane, SessionKind } from "../ports/store.ts";
 export interface InquiryTable {
   uid: string;
   owner: string;
-  id: string;
+  /** The caller's id, or `uid`. Like no column of the outbox, so that a copy and its inquiry are read in one row. */
+  given_id: string;
   session: string;
   run: string | null;
   kind: InquiryKind;
@@ -65,7 +66,7 @@ export interface OutboxTable {
   channel: string | null;
   address: string | null;
   state: DeliveryState | null;
-  reason: string | null;
+  state_reason: string | null;
   prompt_key: string | null;
   digest: string | null;
   receipt: string | null;

@@ -8,7 +8,17 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
-import { type Dialect, SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDialect,
+  SqliteDriver,
+  type SqliteStatement,
+  type TransactionSettings,
+} from "kysely";
 
 interface SqliteFile extends SqliteDatabase {
   pragma(text: string): unknown;
@@ -27,13 +37,22 @@ const PREPARED = 1_000;
 
 /** `path` is a file, created with its folder, or `:memory:`. */
 export function sqliteDialect(path: string): Dialect {
-  const dialect = new SqliteDialect({ database: prepared(openFile(path)) });
+  const config = { database: prepared(openFile(path)) };
+  const dialect = new SqliteDialect(config);
   return {
-    createDriver: () => dialect.createDriver(),
+    createDriver: () => new LockingFirst(config),
     createQueryCompiler: () => dialect.createQueryCompiler(),
     createIntrospector: (db) => dialect.createIntrospector(db),
     createAdapter: () => new TransactionalDdl(),
   };
+}
+
+/** Every transaction that may write begins with the write lock. */
+class LockingFirst extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection, settings?: TransactionSettings): Promise<void> {
+    const begin = settings?.accessMode === "read only" ? "begin" : "begin immediate";
+    await connection.executeQuery(CompiledQuery.raw(begin));
+  }
 }
 
 /** SQLite rolls schema changes back like any others, so a migration is one transaction and racing ones queue up. */
@@ -74,7 +93,7 @@ function loadDriver(): OpenFile {
   }
 }
 
-/** Keeps statements prepared, and lets every transaction begin with the write lock. */
+/** Keeps statements prepared. */
 function prepared(file: SqliteFile): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {
@@ -83,7 +102,7 @@ function prepared(file: SqliteFile): SqliteDatabase {
       const known = statements.get(sql);
       if (known) return known;
       if (statements.size >= PREPARED) statements.clear();
-      const statement = file.prepare(sql === "begin" ? "begin immediate" : sql);
+      const statement = file.prepare(sql);
       statements.set(sql, statement);
       return statement;
     },

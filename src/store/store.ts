@@ -1,7 +1,7 @@
 /**
  * The store: the port over one query layer, whichever database stands behind it.
  *
- * Rules: every write goes through the batch, every read sees committed data alone; what a database needs for itself
+ * Rules: everything goes through the batch, and every read sees committed data alone; what a database needs for itself
  * lives in its dialect file.
  */
 import { type Dialect, Kysely } from "kysely";
@@ -10,7 +10,7 @@ import type { Store } from "../ports/store.ts";
 import { accessOver } from "./access.ts";
 import { openBatch } from "./batch.ts";
 import { claim, nextDue, settle } from "./claims.ts";
-import { applyCommit, findTask, storedReply } from "./commit.ts";
+import { applyCommit, collect, findTask, storedReply } from "./commit.ts";
 import { migrate } from "./migrations.ts";
 import { letNextIn, openSurface, recover } from "./queue.ts";
 import * as reads from "./reads.ts";
@@ -31,7 +31,7 @@ export async function openStore(url: string, deps: { readonly log: Log }): Promi
   const db = new Kysely<Schema>({ dialect: dialectOf(url) });
   try {
     const applied = await migrate(db);
-    if (applied.length > 0) deps.log.info({ migrations: applied }, "database brought up to date");
+    if (applied.length > 0) deps.log.debug({ migrations: applied }, "database brought up to date");
   } catch (error) {
     await db.destroy();
     throw error;
@@ -51,7 +51,7 @@ function dialectOf(url: string): Dialect {
 
 function storeOver(db: Kysely<Schema>): DurableStore {
   const batch = openBatch(db);
-  const { write } = batch;
+  const { read, write } = batch;
   return {
     commit: (change) => write((trx) => applyCommit(trx, change)),
     claim: (request) => write((trx) => claim(trx, request)),
@@ -59,25 +59,24 @@ function storeOver(db: Kysely<Schema>): DurableStore {
     ready: (address, at) => write((trx) => letNextIn(trx, address, at)),
     reopen: (address, at) => write((trx) => openSurface(trx, address, at)),
     recover: (at) => write((trx) => recover(trx, at)),
-    collect: (inquiry, at) =>
+    collect: (uid, at) =>
       write(async (trx) => {
-        const rest = trx.updateTable("inquiry").set({ collected_at: at }).where("uid", "=", inquiry);
-        await rest.where("collected_at", "is", null).execute();
+        await collect.run(trx, { uid, at });
       }),
-    nextDue: (lane, channel) => nextDue(db, lane, channel),
-    inquiry: (uid) => reads.findInquiry(db, uid),
-    inquiriesById: (id, owner) => reads.inquiriesById(db, id, owner),
-    list: (request) => reads.list(db, request),
-    attachable: (request) => reads.attachable(db, request),
-    waitingOfTask: (owner, taskId) => reads.waitingOfTask(db, owner, taskId),
-    waitingOfRun: (owner, run) => reads.waitingOfRun(db, owner, run),
-    task: (owner, taskId) => findTask(db, owner, taskId),
-    copies: (inquiry) => reads.copies(db, inquiry),
-    copyByKey: (promptKey) => reads.copyByKey(db, promptKey),
-    copyByMessage: (address, message) => reads.copyByMessage(db, address, message),
-    openCopies: (address, limit) => reads.openCopies(db, address, limit),
-    replyOf: async (key) => (await storedReply(db, key))?.reply ?? null,
-    access: accessOver(db, batch),
+    nextDue: (lane, channel) => read((trx) => nextDue(trx, lane, channel)),
+    inquiry: (uid) => read((trx) => reads.findInquiry(trx, uid)),
+    inquiriesById: (id, owner) => read((trx) => reads.inquiriesById(trx, id, owner)),
+    list: (request) => read((trx) => reads.list(trx, request)),
+    attachable: (request) => read((trx) => reads.attachable(trx, request)),
+    waitingOfTask: (owner, taskId) => read((trx) => reads.waitingOfTask(trx, owner, taskId)),
+    waitingOfRun: (owner, run) => read((trx) => reads.waitingOfRun(trx, owner, run)),
+    task: (owner, taskId) => read((trx) => findTask(trx, owner, taskId)),
+    copies: (inquiry) => read((trx) => reads.copies(trx, inquiry)),
+    copyByKey: (promptKey) => read((trx) => reads.copyByKey(trx, promptKey)),
+    copyByMessage: (address, message) => read((trx) => reads.copyByMessage(trx, address, message)),
+    openCopies: (address, limit) => read((trx) => reads.openCopies(trx, address, limit)),
+    replyOf: (key) => read((trx) => storedReply(trx, key)),
+    access: accessOver(batch),
     stats: () => ({ commits: batch.commits() }),
     async close() {
       await batch.close();

@@ -203,16 +203,19 @@ export function settlementSuite(store: () => Store): void {
   });
 
   it("keeps a receipt adopted in flight when the send's fate stayed unknown, and takes the send's own if it has one", async () => {
-    for (const receipt of [null, { parts: ["77", "78"] }]) {
-      const uid = `inq_${receipt === null}`;
+    const fates = [
+      { state: "unknown", receipt: null },
+      { state: "unknown", receipt: { parts: ["76"] } },
+      { state: "shown", receipt: { parts: ["77", "78"] } },
+    ] as const;
+    for (const [index, { state, receipt }] of fates.entries()) {
+      const uid = `inq_${index}`;
       const { row } = await ask(uid, `telegram:${uid}`);
       const [held] = await claim(1_000);
       await store().commit({ adopt: { row, promptKey: `key of ${row}`, receipt: { parts: ["77"] }, at: 1_500 } });
-      await settle(held, {
-        dueAt: 40_000,
-        delivery: { state: receipt ? "shown" : "unknown", receipt, unknownUntil: 40_000 },
-      });
-      const kept = { dueAt: 1_500, delivery: { state: "shown", receipt: receipt ?? { parts: ["77"] } } };
+      await settle(held, { dueAt: 40_000, delivery: { state, receipt, unknownUntil: 40_000 } });
+      const standing = state === "shown" ? receipt : { parts: ["77"] };
+      const kept = { dueAt: 1_500, delivery: { state: "shown", receipt: standing } };
       expect(await copy(row)).toMatchObject(kept);
       expect((await store().copyByMessage(`telegram:${uid}`, "77"))?.row.id).toBe(row);
       expect((await store().inquiry(uid))?.shownAt).toBe(1_500);

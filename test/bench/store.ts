@@ -2,7 +2,7 @@
  * What the store costs: `node --import tsx test/bench/store.ts [FOLDER]`. A cycle is one inquiry's whole life: asked with a copy and a deadline,
  * claimed, shown, answered, claimed, closed, collected. FOLDER is on the disk to measure, by default the system's.
  */
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Inquiry } from "../../src/core/inquiry.ts";
@@ -10,6 +10,7 @@ import type { NewOutboxRow } from "../../src/ports/store.ts";
 import { type DurableStore, openStore } from "../../src/store/store.ts";
 import { workersPartOf } from "../../src/testing/store-driver.ts";
 import { copyOf, inquiryOf, silent } from "../../src/testing/store-samples.ts";
+import { flushesPerSecond } from "./disk.ts";
 
 const LEASE_MS = 30_000;
 const IN_FLIGHT = 200;
@@ -118,36 +119,25 @@ async function cycleMs(stores: readonly DurableStore[], address: string): Promis
   return times.map((some) => some.sort((a, b) => a - b)[200] ?? Number.NaN);
 }
 
-async function throughput(store: DurableStore): Promise<{ perSecond: number; commits: number }> {
+async function throughput(store: DurableStore) {
   const addresses = Array.from({ length: IN_FLIGHT }, (_, index) => `bench:${index}`);
   for (let warm = 0; warm < 3; warm += 1) await round(store, addresses);
   const before = store.stats().commits;
+  const cpuBefore = process.cpuUsage();
   const start = performance.now();
   const rounds = 20;
   for (let index = 0; index < rounds; index += 1) await round(store, addresses);
   const cycles = rounds * IN_FLIGHT;
   const perSecond = (cycles * 1_000) / (performance.now() - start);
-  return { perSecond, commits: (store.stats().commits - before) / cycles };
-}
-
-function flushesPerSecond(folder: string): number {
-  const inside = mkdtempSync(join(folder, "askgate-bench-"));
-  const file = openSync(join(inside, "flush"), "w");
-  const start = performance.now();
-  let flushes = 0;
-  for (; performance.now() - start < 1_000; flushes += 1) {
-    writeSync(file, Buffer.alloc(4_096), 0, 4_096, 0);
-    fdatasyncSync(file);
-  }
-  closeSync(file);
-  rmSync(inside, { recursive: true });
-  return flushes;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { perSecond, cpuMs: (user + system) / 1_000 / cycles, commits: (store.stats().commits - before) / cycles };
 }
 
 async function main(folder: string): Promise<void> {
   console.log(`disk: ${flushesPerSecond(folder)} flushes/s`);
-  const { perSecond, commits } = await withStore(folder, throughput);
-  console.log(`${IN_FLIGHT} in flight: ${perSecond.toFixed(0)} cycles/s, ${commits.toFixed(3)} commits/cycle`);
+  const { perSecond, cpuMs, commits } = await withStore(folder, throughput);
+  const cost = `${cpuMs.toFixed(2)} ms of CPU and ${commits.toFixed(3)} commits each`;
+  console.log(`${IN_FLIGHT} in flight: ${perSecond.toFixed(0)} cycles/s, ${cost}`);
   const spread = (index: number) => `bench:waiting-${index}`;
   await withStore(folder, (few) =>
     withStore(folder, (many) =>
