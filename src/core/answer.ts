@@ -16,6 +16,15 @@ export const answerInput = z
     text: z.string().optional(),
     stateVersion: stateVersion.optional(),
   })
+  .superRefine(({ answers = {}, skip = [], text }, context) => {
+    const conflict = (path: string[], message: string, input: unknown) =>
+      context.addIssue({ code: "custom", path, message, input, params: { rule: "conflict" } });
+    if (text !== undefined && (skip.length > 0 || Object.keys(answers).length > 0)) {
+      conflict(["text"], "must stand alone: send either text, or answers and skip", text);
+    }
+    const both = skip.find((id) => Object.hasOwn(answers, id));
+    if (both !== undefined) conflict(["skip"], `must not name a question that answers names too: "${both}"`, skip);
+  })
   .meta({ id: "AnswerInput" });
 
 export const taskMoveInput = z

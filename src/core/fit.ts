@@ -20,6 +20,8 @@ export interface Button {
 
 /** What an adapter sends: it splits nothing, shortens nothing and decides nothing. */
 export interface FittedPrompt {
+  /** Whether an answer is still asked for. */
+  readonly open: boolean;
   readonly form: "native" | "text";
   /** One native message each, in order; the buttons belong to the last. Never empty. */
   readonly parts: readonly (readonly Span[])[];
@@ -46,6 +48,7 @@ export function fit(prompt: Prompt, limits: Limits, promptKey: string, options: 
   const form = rows ? "native" : "text";
   const blocks = prompt.blocks.filter((block) => block.only === undefined || block.only === form);
   return {
+    open: prompt.open,
     form,
     parts: splitParts(blocks.map(paragraphOf), limits.text),
     rows: rows ?? [],

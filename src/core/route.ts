@@ -74,6 +74,7 @@ export function lostCause(copies: readonly CopyOutlook[]): UndeliveredReason | n
 /** At the deadline, why nobody saw it; asked only where no copy was confirmed shown. */
 export function unseenReason(copies: readonly CopyOutlook[]): UndeliveredReason {
   if (copies.some((copy) => copy.state === "unknown")) return "delivery_unknown";
+  if (copies.length > 0 && copies.every((copy) => copy.state === "failed")) return "unreachable";
   if (copies.some((copy) => copy.state === "pending" || copy.state === "queued")) return "queued";
   return "no_surface";
 }

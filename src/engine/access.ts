@@ -1,5 +1,6 @@
 /** The access port: keys are random, shown once and kept as hashes; keys fixed from outside are compared the same way. */
 import { sha256 } from "../core/digest.ts";
+import { AskgateError } from "../core/errors.ts";
 import { channelOf } from "../core/people.ts";
 import type { Access, KeyView } from "../ports/access.ts";
 import type { Caller } from "../ports/asker.ts";
@@ -23,7 +24,10 @@ export async function createAccess(context: Context, keeper: DirectoryKeeper, pa
       return callers.get(sha256(key)) ?? null;
     },
 
-    async addKey(input) {
+    mayAdminister,
+
+    async addKey(caller, input) {
+      requireAdministrator(caller, "make keys");
       const key = mintKey(entropy, input.scope);
       const record: KeyRecord = {
         id: mintKeyId(entropy),
@@ -39,17 +43,22 @@ export async function createAccess(context: Context, keeper: DirectoryKeeper, pa
       return { ...keyView(record), key };
     },
 
-    async keys() {
+    async keys(caller) {
+      requireAdministrator(caller, "list keys");
       return (await store.access.keys()).map(keyView);
     },
 
-    async revokeKey(id) {
+    async revokeKey(caller, id) {
+      requireAdministrator(caller, "revoke keys");
       const revoked = await store.access.revokeKey(id, clock.now());
       for (const [hash, caller] of callers) if (revoked && caller.keyId === id) callers.delete(hash);
       return revoked;
     },
 
-    pair: pairing.pair,
+    async pair(caller, channel, person) {
+      requireAdministrator(caller, "link accounts");
+      return pairing.pair(channel, person);
+    },
     personNamed: keeper.personNamed,
 
     paired(channel) {
@@ -57,6 +66,16 @@ export async function createAccess(context: Context, keeper: DirectoryKeeper, pa
       return people.some((person) => person.identities.some((identity) => channelOf(identity) === channel));
     },
   };
+}
+
+/** A key that names sessions sees those alone, whatever its scope; all of these reach beyond. */
+function mayAdminister(caller: Caller): boolean {
+  return caller.scope === "operator" && caller.sessions.length === 0;
+}
+
+function requireAdministrator(caller: Caller, what: string): void {
+  if (mayAdminister(caller)) return;
+  throw new AskgateError("forbidden", `This key may not ${what}; use an operator key that is not limited to sessions.`);
 }
 
 function callerOf({ id, scope, sessions, kind }: KeyRecord): Caller {

@@ -61,7 +61,7 @@ async function change(
 }
 
 function authorOf(caller: Caller): Author {
-  return { person: "operator", channel: "api", address: `api:${caller.keyId}` };
+  return { person: "operator", channel: "http", address: `http:${caller.keyId}` };
 }
 
 /** A text is read only against an inquiry that waits in the state it was typed for: settled, stale, invalid, in this order. */

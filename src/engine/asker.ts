@@ -10,7 +10,7 @@ import { applyEvent, type Context, reload } from "./context.ts";
 import { readOrRefuse, valid } from "./door.ts";
 import { moveTask } from "./tasks.ts";
 import { resultOf, taskView, viewOf } from "./view.ts";
-import { findInquiry, ownSession, sees } from "./visibility.ts";
+import { findInquiry, sees } from "./visibility.ts";
 
 const STATUSES: readonly Status[] = ["waiting", "answered", "cancelled", "timed_out", "undelivered"];
 const PAGE = { default: 50, max: 200 } as const;
@@ -34,7 +34,6 @@ export function createAsker(context: Context): Asker {
     cancel: (caller, id, key) => cancel(context, caller, id, key),
     abortRun: (caller, run) => abortRun(context, caller, run),
     async moveTask(caller, taskId, input) {
-      ownSession(context, caller, null);
       const plan = await moveTask(context, caller.keyId, { taskId, ...valid("invalid_request", readTaskMove(input)) });
       return { ...taskView(plan.state), superseded: plan.superseded.map((inquiry) => inquiry.id) };
     },
@@ -59,7 +58,12 @@ async function askUser(
     : await askAndWait(context, caller, wanted, signal, idempotencyKey);
   const settled = ready.settled ?? settlement(context, ready.inquiry.uid, null, signal);
   onAsked?.(ready.inquiry.id);
-  return resultOf((await settled) ?? (await reload(context, ready.inquiry.uid)));
+  const inquiry = (await settled) ?? (await reload(context, ready.inquiry.uid));
+  if (isSettled(inquiry) || signal.aborted) return resultOf(inquiry);
+  throw new AskgateError(
+    "unavailable",
+    "The gateway is stopping. The question stays open: repeat the call to wait on.",
+  );
 }
 
 /**
@@ -88,15 +92,15 @@ async function askAndWait(
 
 /** Waits for settlement; registers before it reads, so that no settlement falls between. */
 async function settlement(context: Context, uid: string, until: number | null, signal: AbortSignal): Promise<Inquiry> {
-  const settled = context.waiters.wait(uid, until, signal);
-  const now = await context.store.inquiry(uid);
-  if (now && isSettled(now)) {
-    context.waiters.settled(now);
-    return now;
+  const leaving = new AbortController();
+  const settled = context.waiters.wait(uid, until, AbortSignal.any([signal, leaving.signal]));
+  try {
+    const now = await reload(context, uid);
+    if (isSettled(now)) return now;
+    return (await settled) ?? (await reload(context, uid));
+  } finally {
+    leaving.abort();
   }
-  const inquiry = (await settled) ?? (await context.store.inquiry(uid));
-  if (!inquiry) throw new AskgateError("not_found");
-  return inquiry;
 }
 
 async function list(context: Context, caller: Caller, query: Parameters<Asker["list"]>[1]): Promise<Page> {

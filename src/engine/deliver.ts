@@ -5,7 +5,7 @@
  * a new message where the platform cannot edit. A send whose fate is unknown is never repeated under the same prompt
  * key, and only once under a new one.
  */
-import { DeliveryError, moveDelivery, type Receipt } from "../core/delivery.ts";
+import { DeliveryError, type DeliveryState, moveDelivery, type Receipt } from "../core/delivery.ts";
 import { digestOf } from "../core/digest.ts";
 import type { FittedPrompt } from "../core/fit.ts";
 import { type Inquiry, isSettled } from "../core/inquiry.ts";
@@ -21,14 +21,28 @@ import { outlookOf, render } from "./render.ts";
 export async function deliver(context: Context, channel: Channel, limits: Limits, row: DeliveryRow): Promise<void> {
   const inquiry = await context.store.inquiry(row.inquiry);
   if (!inquiry) throw new Error(`the outbox row ${row.id} has no inquiry`);
+  if (!isSettled(inquiry) && isLost(row.delivery)) await countLoss(context, limits, row, inquiry);
   const { copy, ...outcome } = await bringUpToDate(context, channel, limits, row, inquiry);
   const over = copy.state === "closed" || copy.state === "failed";
   if (isSettled(inquiry) && over && showsOneAtATime(limits)) await ready(context, row);
-  const kept = await context.store.settle({ row: row.id, epoch: row.epoch, delivery: copy, ...outcome });
+  const lost = !isSettled(inquiry) && isLost(copy) && !isLost(row.delivery);
+  const again = lost ? { dueAt: context.clock.now() } : {};
+  const kept = await context.store.settle({ row: row.id, epoch: row.epoch, delivery: copy, ...outcome, ...again });
   if (!kept) context.log.warn({ row: row.id, inquiry: row.inquiry }, "another worker has settled this copy");
-  if (isSettled(inquiry)) return;
-  if (copy.state === "failed" || copy.state === "absent") await giveUpIfLost(context, inquiry);
-  if (copy.state === "failed" && showsOneAtATime(limits)) await ready(context, row);
+}
+
+/** Nobody can see it there now. */
+function isLost({ state }: { readonly state: DeliveryState }): boolean {
+  return state === "failed" || state === "absent";
+}
+
+/**
+ * A copy that was lost is looked at once more after that is stored: only then do all copies tell whether anybody is left
+ * to be reached, and a crash in between loses nothing.
+ */
+async function countLoss(context: Context, limits: Limits, row: DeliveryRow, inquiry: Inquiry): Promise<void> {
+  await giveUpIfLost(context, inquiry);
+  if (row.delivery.state === "failed" && showsOneAtATime(limits)) await ready(context, row);
 }
 
 /** The next in line may be shown. */
@@ -83,7 +97,8 @@ function show(
   const to = context.addresses.current(delivery.address);
   const { state, receipt } = delivery;
   const key = delivery.promptKey + digest.slice(0, 8);
-  if (state === "shown" && receipt && limits.edits) return channel.edit(to, receipt, prompt);
+  const stands = state === "shown" || (delivery.plain && receipt !== null);
+  if (stands && receipt && limits.edits) return channel.edit(to, receipt, prompt);
   return channel.send(to, prompt, { key, partial: state === "shown" ? null : receipt });
 }
 

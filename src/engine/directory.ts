@@ -1,4 +1,7 @@
-/** Everybody known now: the settings file's people, and the accounts linked since. */
+/**
+ * Everybody known now: the settings file's people, and the accounts linked since. Whom the file gives an identity has it,
+ * whoever linked it before.
+ */
 
 import type { Directory, Person } from "../core/people.ts";
 import { SURFACES } from "../core/route.ts";
@@ -18,7 +21,8 @@ export async function createDirectory(base: Directory, store: AccessStore): Prom
   let directory = base;
 
   async function refresh(): Promise<void> {
-    const linked = await store.identities();
+    const listed = new Set([...base.people.values()].flatMap((person) => person.identities));
+    const linked = (await store.identities()).filter(({ identity }) => !listed.has(identity));
     const people = [...base.people.values()].map((person) => {
       const paired = linked.filter((one) => one.person === person.name).map((one) => one.identity);
       const surfaces = SURFACES.map((surface) => `${surface}:${person.name}`);

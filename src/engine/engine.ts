@@ -25,6 +25,7 @@ import type { Loop } from "./loop.ts";
 import { createOutbox, type Worker } from "./outbox.ts";
 import { createPairing } from "./pairing.ts";
 import { createReceiver, type Receiver } from "./receive.ts";
+import { startUpkeep } from "./upkeep.ts";
 import { createWaiters } from "./waiters.ts";
 
 export type { EngineSettings, FixedKey } from "./context.ts";
@@ -112,6 +113,7 @@ function run(context: Context, parts: Parts): Pick<Engine, "start" | "stop"> {
   const stopping = new AbortController();
   const listening: Promise<void>[] = [];
   const open: Channel[] = [];
+  let endUpkeep = () => {};
 
   async function listen(name: string, channel: Channel): Promise<void> {
     try {
@@ -125,6 +127,7 @@ function run(context: Context, parts: Parts): Pick<Engine, "start" | "stop"> {
   return {
     async start() {
       await context.store.recover(context.clock.now());
+      endUpkeep = startUpkeep(context);
       for (const { name, limits, open: openChannel } of parts.sources) {
         const channel = await openChannel(hostOf(context, name, parts));
         open.push(channel);
@@ -135,12 +138,24 @@ function run(context: Context, parts: Parts): Pick<Engine, "start" | "stop"> {
     },
     async stop() {
       stopping.abort();
+      endUpkeep();
       context.waiters.close();
       await Promise.all(listening);
-      await Promise.all([deadlines, ...workers.values()].map((loop) => loop.stop()));
+      const settled = Promise.all([deadlines, ...workers.values()].map((loop) => loop.stop()));
+      await Promise.race([settled, passed(context.clock, STOP_GRACE_MS)]);
       await Promise.all(open.map((channel) => channel.close()));
+      await settled;
     },
   };
+}
+
+/** How long a stop lets sends under way end by themselves; closing the channels ends them. */
+const STOP_GRACE_MS = 3_000;
+
+function passed(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.at(clock.now() + ms, resolve);
+  });
 }
 
 type Mount = (request: Request) => Promise<Response>;

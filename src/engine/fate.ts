@@ -6,7 +6,14 @@
  * `repeated` (to be sent once more, under a new prompt key that retires the unseen copy), `delivery_unknown` (that was
  * not confirmed either: nothing more is sent).
  */
-import { type DeliveryError, type FailureReason, moveDelivery, nextAttempt, RETRY } from "../core/delivery.ts";
+import {
+  type DeliveryError,
+  type DeliveryState,
+  type FailureReason,
+  moveDelivery,
+  nextAttempt,
+  RETRY,
+} from "../core/delivery.ts";
 import { type Inquiry, isSettled } from "../core/inquiry.ts";
 import type { Limits } from "../core/limits.ts";
 import type { Entropy, Instant } from "../ports/clock.ts";
@@ -39,6 +46,9 @@ const REASONS: { readonly [R in FailureReason]: string } = {
   moved: "gone",
 };
 
+/** Not to be sent until something makes them `pending`. */
+const UNSENT: readonly DeliveryState[] = ["queued", "absent", "failed"];
+
 /** Addresses that go on being renamed lead nowhere. */
 const MAX_MOVES = 5;
 
@@ -56,7 +66,7 @@ export function beforeSend(
   now: Instant,
 ): Outcome | null {
   const { delivery } = row;
-  if (delivery.state === "queued" || delivery.state === "absent") return rest(delivery, {});
+  if (UNSENT.includes(delivery.state)) return rest(delivery, {});
   if (limits.repeat === "idempotent") return null;
   if (row.interrupted && delivery.unknownUntil === null) return unsure(row, limits, inquiry, now);
   if (delivery.state !== "unknown" || delivery.reason === "repeated") return null;
@@ -85,7 +95,7 @@ export function afterFailure(
   const attempts = row.attempts + 1;
   const partial = error.partial ?? delivery.receipt;
   if (error.reason === "rejected" && !delivery.plain) {
-    return { ...rest(delivery, { plain: true, digest: null }), dueAt: now };
+    return { ...rest(delivery, { plain: true, digest: null, receipt: partial }), dueAt: now };
   }
   if (error.reason === "moved" && attempts <= MAX_MOVES) return { ...rest(delivery, {}), attempts, dueAt: now };
   if (isSettled(inquiry)) return closing(row, attempts, now, error);
@@ -96,7 +106,7 @@ export function afterFailure(
   const at = nextAttempt(error, attempts, now, RETRY.open);
   const wait = error.reason === "rate-limited" && at !== null ? { notBefore: at } : {};
   if (at === null || at >= inquiry.expiresAt) {
-    return { ...rest(delivery, { state: moveDelivery(delivery.state, "refused"), reason }), ...wait };
+    return { ...rest(delivery, { state: moveDelivery(delivery.state, "refused"), reason, receipt: partial }), ...wait };
   }
   const state = moveDelivery(delivery.state, "delayed");
   return { ...rest(delivery, { state, reason, receipt: partial }), attempts, dueAt: at, ...wait };

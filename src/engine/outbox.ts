@@ -13,12 +13,10 @@ import type { Context } from "./context.ts";
 import { deliver } from "./deliver.ts";
 import { createLoop, type Loop } from "./loop.ts";
 
-/** Longer than the 20 s a channel may take for one send. */
+/** Longer than the 20 s a channel may take for one send; a claimed row waits for its turn a second or two at most. */
 const LEASE_MS = 30_000;
-/** Sends in flight on one channel. */
+/** Sends in flight on one channel, and rows claimed: no more than can start now, so that no lease runs out in a queue. */
 const CONCURRENCY = 32;
-/** Rows claimed ahead of the pace; more would let leases run out while they wait their turn. */
-const WINDOW = 64;
 export interface Worker extends Loop {
   /** Resolves once nothing is in flight to the address. */
   quiet(address: string): Promise<void>;
@@ -30,9 +28,10 @@ export function createOutbox(context: Context, name: string, channel: Channel, l
   const inFlight = new Map<string, Promise<void>>();
 
   const loop = createLoop(clock, log, `outbox ${name}`, async () => {
-    const limit = WINDOW - queue.size - queue.pending;
+    const limit = CONCURRENCY - queue.size - queue.pending;
+    if (limit <= 0) return null;
     const request = { lane: "delivery", channel: name, limit, now: clock.now(), leaseMs: LEASE_MS } as const;
-    const rows = limit > 0 ? await store.claim(request) : [];
+    const rows = await store.claim(request);
     for (const row of rows) void queue.add(() => track(row as DeliveryRow));
     return rows.length > 0 ? clock.now() : store.nextDue("delivery", name);
   });

@@ -19,23 +19,24 @@ const LIFETIME_MS = 10 * 60_000;
 const MAX_FAILURES = 5;
 
 export interface Pairing {
-  pair: Access["pair"];
+  pair(channel: string, person: string | null): ReturnType<Access["pair"]>;
   /** A direct message from an account nobody is linked to. */
-  attempt(key: string, event: Extract<InboundEvent, { kind: "text" }>): Promise<Reply>;
+  attempt(event: Extract<InboundEvent, { kind: "text" }>): Promise<Reply>;
 }
 
 export function createPairing(context: Context, keeper: DirectoryKeeper): Pairing {
   const { store, clock, entropy, log } = context;
 
-  async function pair(channel: string, name: string | null) {
+  async function pair(channel: string, name: string | null): ReturnType<Access["pair"]> {
     const person = keeper.personNamed(name);
     if (person === null)
       throw new AskgateError("not_found", `There is no person "${name}"; the people are ${keeper.names().join(", ")}.`);
-    if (!context.channels.has(channel)) {
-      const on = [...context.channels.keys()].join(", ");
+    const linkable = [...context.channels].filter(([, { attendance }]) => attendance === "always").map(([on]) => on);
+    if (!linkable.includes(channel)) {
+      const on = linkable.length > 0 ? `Accounts are linked on: ${linkable.join(", ")}.` : "No such channel is on.";
       throw new AskgateError(
         "not_found",
-        `The channel "${channel}" is not on; on are: ${on}. Set its token and start again.`,
+        `There are no accounts to link on "${channel}". ${on} A channel is on when its token is set.`,
       );
     }
     const code = mintPairingCode(entropy);
@@ -44,7 +45,7 @@ export function createPairing(context: Context, keeper: DirectoryKeeper): Pairin
     return { code, person, channel, expiresAt };
   }
 
-  async function attempt(_key: string, event: Extract<InboundEvent, { kind: "text" }>): Promise<Reply> {
+  async function attempt(event: Extract<InboundEvent, { kind: "text" }>): Promise<Reply> {
     const locale = localeFor(context, null, null);
     const starts = /^\/start\b/i.test(event.text);
     const code = normalisePairingCode(event.text.replace(/^\/start\b/i, ""));

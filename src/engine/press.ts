@@ -90,9 +90,11 @@ async function resolve(context: Context, valid: Valid, entry: Entry): Promise<Re
   }
 }
 
-/** Opens or leaves the entry field of this copy. */
+/** Opens or leaves the entry field of this copy; one person writes there at a time, and only they leave it. */
 async function write(context: Context, valid: Valid, open: boolean): Promise<Reply> {
   const { copy, control, by, locale, key, adopt } = valid;
+  const writer = copy.row.delivery.entry?.person ?? by.person;
+  if (writer !== by.person) return notice(say(locale, "notice.being_written", { person: writer }));
   const reply = notice(say(locale, open ? "notice.write_now" : "notice.back"));
   const at = context.clock.now();
   const entry = open ? { question: control.question, person: by.person } : null;

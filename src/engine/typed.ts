@@ -5,10 +5,11 @@
  */
 import { claim, type Standing } from "../core/claim.ts";
 import { valueFor } from "../core/entries.ts";
-import { type Author, type Inquiry, type InquiryEvent, isSettled, unanswered } from "../core/inquiry.ts";
+import { type Author, type Inquiry, type InquiryEvent, isSettled, type Refusal, unanswered } from "../core/inquiry.ts";
 import { type Locale, say } from "../core/locales/locale.ts";
 import { channelOf, type Person, withoutTopic } from "../core/people.ts";
 import { type Reading, readReply } from "../core/reading.ts";
+import { isBlank } from "../core/reply/fold.ts";
 import { isCancelWord } from "../core/reply/words.ts";
 import type { InboundEvent, Reply } from "../ports/channel.ts";
 import type { Copy } from "../ports/store.ts";
@@ -32,7 +33,7 @@ interface Candidate {
 export async function typed(context: Context, pairing: Pairing, key: string, event: Typed): Promise<Reply> {
   const actor = actorOf(context, event);
   const { person } = actor;
-  if (!person) return event.direct ? pairing.attempt(key, event) : NOTHING;
+  if (!person) return event.direct ? pairing.attempt(event) : NOTHING;
   const replied = await repliedTo(context, event);
   const locale = localeFor(context, person, replied?.inquiry ?? null);
   if (replied && !mayAnswer(actor, replied.inquiry)) {
@@ -43,7 +44,7 @@ export async function typed(context: Context, pairing: Pairing, key: string, eve
   if (command) return command;
   const here = replied ? { open: [], late: [] } : await standing(context, actor, event);
   const claimed = claim({ ...event, person: person.name }, replied && candidate(replied), here);
-  if (claimed.kind === "which") return spoken(say(locale, "notice.which_plain"));
+  if (claimed.kind === "which") return spoken(say(locale, "notice.which"));
   if (claimed.kind === "chat")
     return here.open.length === 0 && event.direct ? spoken(say(locale, "notice.nothing_open")) : NOTHING;
   const { copy } = claimed.copy;
@@ -134,14 +135,20 @@ async function answer(
     case "moot":
       return spoken(hintFor(locale, applied.inquiry, "ambiguous"));
     case "refused":
-      return spoken(alreadyOver(locale, applied.inquiry, null));
+      return spoken(refusal(locale, applied.inquiry, applied.refusal.code));
   }
 }
 
+/** Lost to whoever came first, or no answer at all. */
+function refusal(locale: Locale, inquiry: Inquiry, code: Refusal): string {
+  return code === "invalid_answer" ? hintFor(locale, inquiry, "empty") : alreadyOver(locale, inquiry, null);
+}
+
 /** After Other the text is the person's own, whatever it looks like; otherwise it is read against what is open. */
-function read(inquiry: Inquiry, text: string, asked: string | undefined): Reading {
+function read(inquiry: Inquiry, given: string, asked: string | undefined): Reading {
   const question = unanswered(inquiry).find((one) => one.id === asked);
-  if (!question || text.trim() === "" || isCancelWord(text)) return readReply(inquiry, withoutSlash(text));
+  const text = withoutSlash(given);
+  if (!question || text !== given || isBlank(text) || isCancelWord(text)) return readReply(inquiry, text);
   return { kind: "entries", entries: new Map([[question.id, { values: [valueFor(question, text.trim())] }]]) };
 }
 

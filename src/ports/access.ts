@@ -21,16 +21,19 @@ export interface KeyView {
 export interface Access {
   /** Who holds this key; null for an unknown or revoked one. */
   authenticate(key: string): Promise<Caller | null>;
-  /** The key itself is in this answer only; it is stored hashed. */
-  addKey(input: NewKey): Promise<KeyView & { readonly key: string }>;
-  keys(): Promise<readonly KeyView[]>;
+  /** Whether the caller may do what follows and open people's inboxes: an operator whose key names no sessions. */
+  mayAdminister(caller: Caller): boolean;
+  /** The key itself is in this answer only; it is stored hashed. Rejects with `forbidden`, as the rest. */
+  addKey(caller: Caller, input: NewKey): Promise<KeyView & { readonly key: string }>;
+  keys(caller: Caller): Promise<readonly KeyView[]>;
   /** False when there is no such key. */
-  revokeKey(id: string): Promise<boolean>;
+  revokeKey(caller: Caller, id: string): Promise<boolean>;
   /**
    * A code that links an account on the channel to the person (default: the owner): 10 minutes, one use, burnt by
-   * 5 failures. Rejects with AskgateError `not_found` for an unknown person or a channel that is not on.
+   * 5 failures. Rejects with AskgateError `not_found` for an unknown person or a channel without accounts.
    */
   pair(
+    caller: Caller,
     channel: string,
     person: string | null,
   ): Promise<{ code: string; person: string; channel: string; expiresAt: Instant }>;

@@ -120,8 +120,8 @@ export interface Settlement {
   /** A finished row of the lanes `deadline` and `callback` is removed. */
   readonly remove?: boolean;
   /**
-   * What the worker owns of a copy (`entry` belongs to commits). Not applied where a press proved meanwhile
-   * that the copy is there, unless it shows the copy itself.
+   * What the worker owns of a copy (`entry` belongs to commits). Where a press proved meanwhile
+   * that the copy is there, it stays shown, with the parts of both receipts, unless this settlement shows it itself.
    */
   readonly delivery?: Omit<Delivery, "channel" | "address" | "entry">;
   /** The inquiry's first confirmed showing, kept if it has one already. */
@@ -192,7 +192,7 @@ export interface Store {
   inquiriesById(id: string, owner: string | null): Promise<readonly Inquiry[]>;
   list(request: ListRequest): Promise<{ readonly items: readonly Inquiry[]; readonly next: string | null }>;
   attachable(request: AttachRequest): Promise<readonly Inquiry[]>;
-  /** Waiting inquiries of a task, of a run, at most 1,000. */
+  /** All waiting inquiries of a task, of a run. */
   waitingOfTask(owner: string, taskId: string): Promise<readonly Inquiry[]>;
   waitingOfRun(owner: string | null, run: string): Promise<readonly Inquiry[]>;
   task(owner: string, taskId: string): Promise<TaskRef | null>;
@@ -204,6 +204,9 @@ export interface Store {
   openCopies(address: string, limit: number): Promise<readonly Copy[]>;
   /** The stored reply of a commit made once. */
   replyOf(key: string): Promise<unknown>;
+
+  /** Forgets what is only kept against repeats: replies of commits made once before that moment, and expired codes. */
+  prune(before: Instant): Promise<void>;
 
   readonly access: AccessStore;
   close(): Promise<void>;

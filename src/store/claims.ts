@@ -95,8 +95,8 @@ export async function settle(trx: Trx, settlement: Settlement): Promise<boolean>
     due_at: earliest(settlement.dueAt, row.claimed_until === null ? row.due_at : row.woken_at),
     attempts: row.woken_at === null ? settlement.attempts : 0,
   };
-  const patch = settlement.delivery ? patchOver(row, settlement.delivery) : null;
-  if (patch === null) await putBack.run(trx, rest);
+  const patch = settlement.delivery && patchOver(row, settlement.delivery);
+  if (!patch) await putBack.run(trx, rest);
   else {
     await putBackChanged.run(trx, { ...rest, ...patchColumns(patch) });
     await recordMessages(trx, row, patch.receipt);
@@ -112,7 +112,7 @@ export async function settle(trx: Trx, settlement: Settlement): Promise<boolean>
 
 type HeldRow = Pick<
   Selectable<OutboxTable>,
-  "epoch" | "due_at" | "claimed_until" | "woken_at" | "adopted_epoch" | "reopened_epoch" | "receipt"
+  "id" | "epoch" | "due_at" | "claimed_until" | "woken_at" | "adopted_epoch" | "reopened_epoch" | "receipt"
 >;
 
 /** The row as long as nobody has claimed it anew. */
@@ -135,11 +135,18 @@ const putBackWith = (db: Kysely<Schema>, { id, ...columns }: Rest & Partial<Patc
 const putBack = statement((db, at: Rest) => putBackWith(db, at));
 const putBackChanged = statement((db, at: Rest & PatchColumns) => putBackWith(db, at));
 
-/** What a holder's result still means after what happened meanwhile; null: nothing. */
-function patchOver(row: HeldRow, result: Patch): Patch | null {
-  if (row.adopted_epoch === row.epoch && row.receipt !== null && result.state !== "shown") return null;
+/** What a holder's result still means after what happened meanwhile. */
+function patchOver(row: HeldRow, result: Patch): Patch {
+  if (row.adopted_epoch === row.epoch && result.state !== "shown") return foundOver(row, result);
   if (row.reopened_epoch !== row.epoch || row.claimed_until === null) return result;
   return result.state === "absent" ? { ...result, state: "pending" } : { ...result, digest: null };
+}
+
+/** A press proved that the copy is there while its holder lost sight of it: its parts are what either knows of. */
+function foundOver(row: HeldRow, result: Patch): Patch {
+  const found = receiptOf(row);
+  const parts = [...new Set([...(result.receipt?.parts ?? []), ...(found?.parts ?? [])])];
+  return { ...result, state: "shown", reason: null, digest: null, unknownUntil: null, receipt: { ...found, parts } };
 }
 
 type Posted = Pick<Selectable<OutboxTable>, "id" | "address" | "receipt">;

@@ -13,7 +13,6 @@ import { atMost, statement } from "./statement.ts";
 
 type Db = Kysely<Schema>;
 
-const WAITING_LIMIT = 1_000;
 const ATTACHABLE_LIMIT = 10;
 const BY_ID_LIMIT = 2;
 
@@ -120,7 +119,6 @@ export async function waitingOfTask(db: Db, owner: string, taskId: string): Prom
     .where("task_id", "=", taskId)
     .where("owner", "=", owner)
     .where("settled_at", "is", null)
-    .limit(atMost(WAITING_LIMIT))
     .execute();
   return rows.map(inquiryOf);
 }
@@ -128,7 +126,7 @@ export async function waitingOfTask(db: Db, owner: string, taskId: string): Prom
 export async function waitingOfRun(db: Db, owner: string | null, run: string): Promise<readonly Inquiry[]> {
   let waiting = db.selectFrom("inquiry").selectAll().where("run", "=", run).where("settled_at", "is", null);
   if (owner !== null) waiting = waiting.where("owner", "=", owner);
-  return (await waiting.limit(atMost(WAITING_LIMIT)).execute()).map(inquiryOf);
+  return (await waiting.execute()).map(inquiryOf);
 }
 
 const copiesFrom = (db: Db) =>

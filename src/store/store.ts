@@ -76,6 +76,11 @@ function storeOver(db: Kysely<Schema>): DurableStore {
     copyByMessage: (address, message) => read((trx) => reads.copyByMessage(trx, address, message)),
     openCopies: (address, limit) => read((trx) => reads.openCopies(trx, address, limit)),
     replyOf: (key) => read((trx) => storedReply(trx, key)),
+    prune: (before) =>
+      write(async (trx) => {
+        await trx.deleteFrom("once").where("at", "<", before).execute();
+        await trx.deleteFrom("pairing").where("expires_at", "<", before).execute();
+      }),
     access: accessOver(batch),
     stats: () => ({ commits: batch.commits() }),
     async close() {

@@ -26,6 +26,9 @@ const ROOMY: Limits = {
   buttons: { max: 20, perRow: 1, label: { max: 60, unit: "codePoints" }, payloadBytes: 40 },
 };
 
+/** Who makes the keys. */
+const HOST: Caller = { keyId: "host", scope: "operator", sessions: [], kind: "main" };
+
 const KEYS: Readonly<Record<Who, NewKey>> = {
   agent: { scope: "agent" },
   other: { scope: "agent" },
@@ -64,7 +67,7 @@ export async function openEngine(log: Log = silentLog): Promise<EngineStand> {
   });
   await engine.start();
   const keys: Partial<Record<Who, string>> = {};
-  for (const who of Object.keys(KEYS) as Who[]) keys[who] = (await engine.access.addKey(KEYS[who])).key;
+  for (const who of Object.keys(KEYS) as Who[]) keys[who] = (await engine.access.addKey(HOST, KEYS[who])).key;
   const close = async (): Promise<void> => {
     await engine.stop();
     await store.close();

@@ -21,6 +21,7 @@ export function promptOf(limits: Limits, wish: PromptWish): FittedPrompt {
   const parts = chunks(wish.text, limits.text).map((text): readonly Span[] => styled(text));
   const buttons = limits.buttons ? (wish.labels ?? []) : [];
   return {
+    open: buttons.length > 0,
     form: buttons.length > 0 ? "native" : "text",
     parts,
     rows: buttons.map((label, index) => [buttonOf(limits, label, index, wish.promptKey ?? PROMPT_KEY)]),

@@ -214,7 +214,7 @@ export function settlementSuite(store: () => Store): void {
       const [held] = await claim(1_000);
       await store().commit({ adopt: { row, promptKey: `key of ${row}`, receipt: { parts: ["77"] }, at: 1_500 } });
       await settle(held, { dueAt: 40_000, delivery: { state, receipt, unknownUntil: 40_000 } });
-      const standing = state === "shown" ? receipt : { parts: ["77"] };
+      const standing = state === "shown" ? receipt : { parts: [...(receipt?.parts ?? []), "77"] };
       const kept = { dueAt: 1_500, delivery: { state: "shown", receipt: standing } };
       expect(await copy(row)).toMatchObject(kept);
       expect((await store().copyByMessage(`telegram:${uid}`, "77"))?.row.id).toBe(row);

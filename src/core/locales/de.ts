@@ -71,28 +71,20 @@ export const de = {
     "notice.already_answered_hidden": "Schon beantwortet von {person}.",
     "notice.already_settled": "Diese Frage ist schon geschlossen.",
     "notice.old_button": "Dieser Knopf gilt nicht mehr. Nimm bitte die neueste Nachricht.",
-    "notice.replaced": "Es gibt eine neuere Kopie dieser Frage. Antworte bitte dort.",
     "notice.text_only": "Ich kann nur Text lesen. Schreib bitte deine Antwort.",
-    "notice.text_only_native": "Ich kann nur Text lesen. Drück bitte einen Knopf oder schreib deine Antwort.",
-    "notice.which": "Welche Frage meinst du? Beginne mit ihrem Kürzel, zum Beispiel „{example}“:",
-    "notice.which_plain": "Hier sind mehrere Fragen offen. Bitte antworte direkt auf die Nachricht, die du meinst.",
-    "notice.which_reply":
-      "Welche Frage meinst du? Antworte auf sie oder beginne mit ihrem Kürzel, zum Beispiel „{example}“:",
+    "notice.which": "Hier sind mehrere Fragen offen. Bitte antworte direkt auf die Nachricht, die du meinst.",
     "notice.nothing_open": "Gerade ist keine Frage offen.",
     "notice.recorded": "Notiert: {answer}",
     "notice.recorded_hidden": "Notiert.",
     "notice.skipped": "Übersprungen.",
-    "notice.cancelled": "Abgebrochen.",
+    "notice.being_written":
+      "{person} schreibt gerade eine Antwort. Du kannst eine Option drücken oder auf die Frage antworten.",
     "notice.write_now": "Schreib jetzt deine Antwort.",
     "notice.back": "Zurück zur Auswahl.",
-    "notice.not_recorded": "Nicht gespeichert, bitte noch einmal versuchen.",
     "notice.group_not_admitted": "In dieser Gruppe nehme ich von dir keine Antworten an.",
-    "notice.no_agent": "Gerade hört kein Agent zu, darum wurde diese Nachricht nicht weitergegeben.",
 
     "pair.welcome":
       "Hallo! Ich bringe dir die Fragen eines Agenten und trage deine Antworten zurück. Um dieses Konto zu verbinden, sende mir deinen Code.",
-    "pair.how":
-      "Dieses Konto ist noch nicht verbunden. Führe „{command}“ dort aus, wo Askgate installiert ist, und sende mir den Code, der erscheint.",
     "pair.linked": "Verbunden. Hallo, {person}! Fragen an dich erscheinen hier.",
     "pair.already": "Dieses Konto ist schon verbunden, {person}.",
     "pair.wrong": "Dieser Code ist falsch oder abgelaufen. Lass dir bitte einen neuen geben.",
@@ -131,7 +123,6 @@ export const de = {
     "in.elsewhere": "in {channel}",
 
     "inbox.opened": "Eingang von {person}. Fragen erscheinen hier; tipp deine Antwort und drück die Eingabetaste.",
-    "inbox.empty": "Nichts ist offen.",
     "inbox.waiting": "Warte auf Fragen. Strg+C beendet.",
     "inbox.prompt": "Deine Antwort:",
     "inbox.disconnected": "Die Verbindung ist weg. Ich versuche es noch einmal.",

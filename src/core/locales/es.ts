@@ -69,28 +69,20 @@ export const es = {
     "notice.already_answered_hidden": "{person} ya respondió.",
     "notice.already_settled": "Esta pregunta ya está cerrada.",
     "notice.old_button": "Este botón ya no funciona. Usa el mensaje más reciente.",
-    "notice.replaced": "Hay una copia más reciente de esta pregunta. Contesta en ella.",
     "notice.text_only": "Solo puedo leer texto. Escribe tu respuesta.",
-    "notice.text_only_native": "Solo puedo leer texto. Pulsa un botón o escribe tu respuesta.",
-    "notice.which": "¿A qué pregunta te refieres? Empieza con su código, por ejemplo «{example}»:",
-    "notice.which_plain": "Aquí hay varias preguntas abiertas. Responde al mensaje de la que quieras contestar.",
-    "notice.which_reply":
-      "¿A qué pregunta te refieres? Responde a ella o empieza con su código, por ejemplo «{example}»:",
+    "notice.which": "Aquí hay varias preguntas abiertas. Responde al mensaje de la que quieras contestar.",
     "notice.nothing_open": "Ahora no hay ninguna pregunta abierta.",
     "notice.recorded": "Anotado: {answer}",
     "notice.recorded_hidden": "Anotado.",
     "notice.skipped": "Omitida.",
-    "notice.cancelled": "Cancelada.",
+    "notice.being_written":
+      "{person} está escribiendo una respuesta. Puedes pulsar una opción o responder al mensaje de la pregunta.",
     "notice.write_now": "Escribe ahora tu respuesta.",
     "notice.back": "De vuelta a las opciones.",
-    "notice.not_recorded": "No se anotó; inténtalo de nuevo.",
     "notice.group_not_admitted": "En este grupo no puedo aceptar tus respuestas.",
-    "notice.no_agent": "Ahora no escucha ningún agente, así que este mensaje no se transmitió.",
 
     "pair.welcome":
       "¡Hola! Te traigo las preguntas de un agente y le llevo tus respuestas. Para vincular esta cuenta, envíame tu código.",
-    "pair.how":
-      "Esta cuenta aún no está vinculada. Ejecuta «{command}» donde está instalado Askgate y envíame el código que aparezca.",
     "pair.linked": "Cuenta vinculada. ¡Hola, {person}! Aquí aparecerán tus preguntas.",
     "pair.already": "Esta cuenta ya está vinculada, {person}.",
     "pair.wrong": "Ese código no es correcto o ha caducado. Pide uno nuevo.",
@@ -129,7 +121,6 @@ export const es = {
     "in.elsewhere": "en {channel}",
 
     "inbox.opened": "Buzón de {person}. Aquí aparecen las preguntas; escribe tu respuesta y pulsa Intro.",
-    "inbox.empty": "No hay nada abierto.",
     "inbox.waiting": "Esperando preguntas. Ctrl+C sale.",
     "inbox.prompt": "Tu respuesta:",
     "inbox.disconnected": "Se perdió la conexión. Intentándolo de nuevo.",
