@@ -48,6 +48,7 @@ describe.each(locales.map((locale) => [locale.code, locale] as const))("%s", (_,
     const spoken = keys.filter((key) => pressing.test(locale.strings[key]) && !key.startsWith("inbox."));
     expect(spoken.filter((key) => !key.endsWith("_native") && !/^how\.native_/.test(key))).toEqual([
       "notice.old_button",
+      "notice.being_written",
     ]);
   });
 
