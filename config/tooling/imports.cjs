@@ -94,7 +94,7 @@ const rooms = [
     comment: "The engine reaches the world through ports alone.",
   }),
   ...room("store", "^src/store/", {
-    files: ["^src/store/", PORT("store|clock|log")],
+    files: ["^src/store/", CORE("errors"), PORT("store|clock|log")],
     types: ["^src/core/"],
     comment: "A store keeps what the engine hands it; it decides nothing about it.",
   }),
@@ -105,9 +105,10 @@ const rooms = [
     comment: "The gateway serves agents through the asker port and never touches engine, store or channels.",
   }),
   ...room("cli", "^src/gateway/cli/", {
-    files: [...GATEWAY_FILES, "^src/core/(reply/parse|locales/locale)\\.ts$"],
+    files: [...GATEWAY_FILES, "^src/core/(reply/parse|locales/locale|text)\\.ts$"],
     types: ["^src/core/"],
-    comment: "The command line is a client; it also reads replies without a server and shows the inbox.",
+    comment:
+      "The command line is a client; it also reads replies without a server, shows the inbox, and cleans what others wrote.",
   }),
   ...room("client", "^src/client[.-]", {
     files: ["^src/client[.-]", CORE("errors")],

@@ -132,14 +132,14 @@ export const RETRY: { readonly [lane in "open" | "close"]: RetryRule } = {
   close: { firstMs: 1_000, factor: 2, maxMs: 600_000, attempts: 25 },
 };
 
-/** A wait the platform asks for without naming it. */
-export const DEFAULT_RETRY_AFTER_MS = 5_000;
+/** Waits a platform asks for: what it means by naming none, and the bounds within which it is believed, in ms. */
+export const RETRY_AFTER = { defaultMs: 5_000, minMs: 1_000, maxMs: 24 * 3_600_000 } as const;
 
 /** When to try again after `attempts` failures, in milliseconds since the epoch; null means never. */
 export function nextAttempt(error: DeliveryError, attempts: number, now: number, rule: RetryRule): number | null {
   switch (error.reason) {
     case "rate-limited":
-      return now + (error.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS);
+      return now + believable(error.retryAfterMs ?? RETRY_AFTER.defaultMs);
     case "unreachable":
       if (attempts >= rule.attempts) return null;
       return now + Math.min(rule.maxMs, rule.firstMs * rule.factor ** Math.max(0, attempts - 1));
@@ -151,4 +151,8 @@ export function nextAttempt(error: DeliveryError, attempts: number, now: number,
     case "rejected":
       return null;
   }
+}
+
+function believable(waitMs: number): number {
+  return Math.min(RETRY_AFTER.maxMs, Math.max(RETRY_AFTER.minMs, waitMs));
 }

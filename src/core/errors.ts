@@ -49,8 +49,13 @@ export class AskgateError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly Issue[];
 
-  constructor(code: ErrorCode, message: string = ERRORS[code].meaning, issues: readonly Issue[] = []) {
-    super(message);
+  constructor(
+    code: ErrorCode,
+    message: string = ERRORS[code].meaning,
+    issues: readonly Issue[] = [],
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
     this.name = "AskgateError";
     this.code = code;
     this.issues = issues;

@@ -19,8 +19,10 @@ import {
   type SqliteStatement,
   type TransactionSettings,
 } from "kysely";
+import { toUnavailable } from "./sqlite-faults.ts";
 
 interface SqliteFile extends SqliteDatabase {
+  readonly inTransaction: boolean;
   pragma(text: string): unknown;
 }
 
@@ -37,7 +39,7 @@ const PREPARED = 1_000;
 
 /** `path` is a file, created with its folder, or `:memory:`. */
 export function sqliteDialect(path: string): Dialect {
-  const config = { database: prepared(openFile(path)) };
+  const config = { database: prepared(openFile(path), path) };
   const dialect = new SqliteDialect(config);
   return {
     createDriver: () => new LockingFirst(config),
@@ -65,12 +67,17 @@ class TransactionalDdl extends SqliteAdapter {
 function openFile(path: string): SqliteFile {
   const file = path === ":memory:" ? path : resolve(path);
   if (file !== ":memory:") makePrivate(file);
-  const database = new (loadDriver())(file, { timeout: BUSY_TIMEOUT_MS });
-  database.pragma("journal_mode = WAL");
-  database.pragma("synchronous = FULL");
-  database.pragma("foreign_keys = ON");
-  database.pragma(`cache_size = -${CACHE_KIB}`);
-  return database;
+  const Driver = loadDriver();
+  try {
+    const database = new Driver(file, { timeout: BUSY_TIMEOUT_MS });
+    database.pragma("journal_mode = WAL");
+    database.pragma("synchronous = FULL");
+    database.pragma("foreign_keys = ON");
+    database.pragma(`cache_size = -${CACHE_KIB}`);
+    return database;
+  } catch (error) {
+    throw toUnavailable(error, file);
+  }
 }
 
 /** For its owner alone, before the first page is written; the log beside it takes the file's rights. */
@@ -94,7 +101,7 @@ function loadDriver(): OpenFile {
 }
 
 /** Keeps statements prepared. */
-function prepared(file: SqliteFile): SqliteDatabase {
+function prepared(file: SqliteFile, path: string): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {
     close: () => file.close(),
@@ -102,9 +109,27 @@ function prepared(file: SqliteFile): SqliteDatabase {
       const known = statements.get(sql);
       if (known) return known;
       if (statements.size >= PREPARED) statements.clear();
-      const statement = file.prepare(sql);
+      const statement = guarded(file, file.prepare(sql), sql === "rollback", path);
       statements.set(sql, statement);
       return statement;
     },
+  };
+}
+
+/** Tells faults in words; a transaction SQLite has rolled back by itself is not rolled back again, which would hide why. */
+function guarded(file: SqliteFile, statement: SqliteStatement, rollsBack: boolean, path: string): SqliteStatement {
+  const telling = <R>(call: () => R): R => {
+    try {
+      return call();
+    } catch (error) {
+      throw toUnavailable(error, path);
+    }
+  };
+  return {
+    reader: statement.reader,
+    all: (parameters) => telling(() => statement.all(parameters)),
+    iterate: (parameters) => statement.iterate(parameters),
+    run: (parameters) =>
+      rollsBack && !file.inTransaction ? { changes: 0, lastInsertRowid: 0 } : telling(() => statement.run(parameters)),
   };
 }

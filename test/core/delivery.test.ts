@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import {
-  DEFAULT_RETRY_AFTER_MS,
   DELIVERY,
   DeliveryError,
   type DeliveryEvent,
@@ -9,6 +8,7 @@ import {
   moveDelivery,
   nextAttempt,
   RETRY,
+  RETRY_AFTER,
 } from "../../src/core/delivery.ts";
 
 const EVENTS: readonly DeliveryEvent[] = [
@@ -80,7 +80,7 @@ describe("the next attempt", () => {
   it("is when the platform says", () => {
     expect(wait("rate-limited", 1, "open", 17_000)).toBe(17_000);
     expect(wait("rate-limited", 99, "close", 17_000)).toBe(17_000);
-    expect(wait("rate-limited", 1, "open")).toBe(DEFAULT_RETRY_AFTER_MS);
+    expect(wait("rate-limited", 1, "open")).toBe(RETRY_AFTER.defaultMs);
   });
 
   it("of a network fault doubles up to the lane's longest wait", () => {
