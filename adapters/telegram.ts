@@ -10,7 +10,7 @@ import type { Limits } from "../src/core/limits.ts";
 import type { Channel, ChannelHost, ChannelModule } from "../src/ports/channel.ts";
 import { parseAddress } from "./telegram/address.ts";
 import { bounded, createApi } from "./telegram/api.ts";
-import { type Desk, editCopy, sendCopy, sendWords } from "./telegram/copy.ts";
+import { type Desk, editCopy, type OpenFields, sendCopy, sendWords } from "./telegram/copy.ts";
 import { toDeliveryError } from "./telegram/failure.ts";
 import { listen } from "./telegram/poll.ts";
 
@@ -70,6 +70,7 @@ export const telegram: ChannelModule<TelegramConfig> = {
 function open(settings: TelegramConfig, host: ChannelHost): Channel {
   const api = createApi(settings.token, settings.apiRoot);
   const life = new AbortController();
+  const fields: OpenFields = new Map();
 
   async function at<T>(to: string, stop: AbortSignal, work: (desk: Desk) => Promise<T>): Promise<T> {
     const place = parseAddress(to);
@@ -77,7 +78,7 @@ function open(settings: TelegramConfig, host: ChannelHost): Channel {
       throw new DeliveryError("gone", { sent: "no", detail: `${to} is no address: use telegram:<chat>[/<topic>]` });
     }
     try {
-      return await bounded(stop, OPERATION_MS, (signal) => work({ api, place, signal }));
+      return await bounded(stop, OPERATION_MS, (signal) => work({ api, place, signal, fields }));
     } catch (error) {
       throw toDeliveryError(error, api);
     }

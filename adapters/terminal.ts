@@ -1,12 +1,13 @@
 /**
  * The terminal: people who answer from an open inbox, over one stream of server-sent events and small posts.
  *
- * Rules: only a holder of the operator key opens it, and speaks as the person it was opened for; a prompt counts as
+ * Rules: only a holder of an operator key for every session opens it, and speaks as the person it was opened for; a prompt counts as
  * shown when an inbox said so, never because it was written to a socket; nothing is kept here, so that a restart loses
  * nothing. What is typed carries an id made by the inbox: the same line sent twice is one event.
  *
- * `GET /channels/terminal?person=NAME` streams the events `hello` {person}, `prompt` {id, parts} and `message` {text};
- * `POST` to the same address takes {kind: "seen", id} and {kind: "text", id, text}, the latter answering {notice, say}.
+ * `GET /channels/terminal?person=NAME` streams the events `hello` {person}, `prompt` {id, open, parts}, where `open` says
+ * whether an answer is still asked for, and `message` {text}; `POST` to the same address takes {kind: "seen", id} and
+ * {kind: "text", id, text}, the latter answering {notice, say}.
  */
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
@@ -16,7 +17,7 @@ import type { Limits } from "../src/core/limits.ts";
 import type { Channel, ChannelHost, ChannelModule, Receipt } from "../src/ports/channel.ts";
 
 export interface TerminalConfig {
-  /** Whether an `Authorization` header holds an operator key. */
+  /** Whether an `Authorization` header holds the key of somebody who may open inboxes. */
   readonly operator: (authorization: string | null) => Promise<boolean>;
   /** The person of that name, of the owner for null; null for nobody. */
   readonly person: (name: string | null) => string | null;
@@ -39,12 +40,12 @@ const limits: Limits = {
 const SEEN_WITHIN_MS = 10_000;
 /** A line of silence often enough for every proxy. */
 const KEEP_ALIVE_MS = 15_000;
-/** Bytes of a post; a typed line is far shorter. */
-const MAX_POST_BYTES = 1_000_000;
+/** UTF-16 units of a typed line. In any script it fits into the 256 KiB that the gateway takes of a body. */
+const MAX_LINE = 50_000;
 
 const post = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("seen"), id: z.string().min(1).max(200) }),
-  z.strictObject({ kind: z.literal("text"), id: z.string().min(1).max(200), text: z.string().max(100_000) }),
+  z.strictObject({ kind: z.literal("text"), id: z.string().min(1).max(200), text: z.string().max(MAX_LINE) }),
 ]);
 
 export const terminal: ChannelModule<TerminalConfig> = {
@@ -118,11 +119,10 @@ function openInbox(person: string, signal: AbortSignal, host: ChannelHost, inbox
 }
 
 async function takePost(person: string, request: Request, host: ChannelHost, inboxes: Inboxes): Promise<Response> {
-  const body = await request.text();
-  if (Buffer.byteLength(body) > MAX_POST_BYTES) return problem(413, "too_large", `At most ${MAX_POST_BYTES} bytes.`);
-  const input = post.safeParse(parseJson(body));
+  const input = post.safeParse(parseJson(await request.text()));
   if (!input.success) {
-    return problem(422, "invalid_request", 'A post is {"kind":"seen","id"} or {"kind":"text","id","text"}.');
+    const forms = '{"kind":"seen","id"} or {"kind":"text","id","text"}';
+    return problem(422, "invalid_request", `A post is ${forms}, a text at most ${MAX_LINE} characters long.`);
   }
   const { data } = input;
   if (data.kind === "seen") {
@@ -212,7 +212,7 @@ class Inboxes {
 
   /** Resolves when the first inbox has shown it; one that showed this `id` before confirms without printing again. */
   async show(person: string, id: string, prompt: FittedPrompt): Promise<Receipt> {
-    if (!this.write(person, "prompt", { id, parts: prompt.parts })) throw nobodyThere();
+    if (!this.write(person, "prompt", { id, open: prompt.open, parts: prompt.parts })) throw nobodyThere();
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => () => {
         stop();

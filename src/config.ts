@@ -10,7 +10,7 @@ import { resolve } from "node:path";
 import type * as z from "zod";
 import { type Directory, type Person, peopleIn, type SessionRoute } from "./core/people.ts";
 import { createScrubber } from "./log.ts";
-import { environmentSchema, type Settings, settingsSchema, type Variables } from "./settings.ts";
+import { environmentSchema, idleKeys, type Settings, settingsSchema, type Variables } from "./settings.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,6 +34,8 @@ export interface Config {
   readonly data: string;
   readonly databaseUrl: string;
   readonly locale: string;
+  /** Keys of the settings file that are set and have no effect in this version. */
+  readonly idle: readonly string[];
   /** Every value that must not reach a log. */
   readonly secrets: readonly string[];
 }
@@ -74,6 +76,7 @@ export function loadConfig(environment: Environment, file: SettingsFile): Config
     ...raw.faults,
     ...faultsOf(settings.error, file.path, raw.value, secrets),
     ...faultsOf(variables.error, "environment", given, secrets),
+    ...keyFaults(given),
     ...(settings.success ? peopleFaults(settings.data, file.path) : []),
   ];
   if (faults.length > 0 || !settings.success || !variables.success) throw new ConfigError(faults);
@@ -87,6 +90,7 @@ export function loadConfig(environment: Environment, file: SettingsFile): Config
     data,
     databaseUrl: variables.data.ASKGATE_DATABASE_URL ?? `sqlite:${resolve(data, "askgate.db")}`,
     locale: variables.data.ASKGATE_LOCALE ?? settings.data.locale,
+    idle: idleKeys(settings.data),
     secrets,
   };
 }
@@ -135,6 +139,13 @@ function directoryOf(settings: Settings): Directory {
   };
 }
 
+/** One key for both would make every agent an operator. */
+function keyFaults({ ASKGATE_API_KEY: agent, ASKGATE_OPERATOR_KEY: operator }: Environment): Fault[] {
+  if (agent === undefined || agent !== operator) return [];
+  const rule = "must differ from ASKGATE_API_KEY";
+  return [{ file: "environment", path: "ASKGATE_OPERATOR_KEY", value: "", rule, remedy: "Make a second key." }];
+}
+
 /** What only people taken together can get wrong. */
 function peopleFaults(settings: Settings, file: string): Fault[] {
   const faults: Fault[] = [];
@@ -179,11 +190,14 @@ function faultsOf(error: z.ZodError | undefined, file: string, raw: unknown, sec
     const value = issue.path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], raw);
     const shown =
       SECRET.test(path) || typeof value === "object" ? "" : ` is ${scrub(shorten(JSON.stringify(value)))} and`;
-    return [{ file, path: path || "the file", value: shown, rule: ruleOf(issue), remedy: REMEDY }];
+    return [{ file, path: path || "the file", value: shown, rule: ruleOf(issue), remedy: remedyOf(issue) }];
   });
 }
 
-const REMEDY = "Correct it, or remove it for the default.";
+function remedyOf(issue: z.core.$ZodIssue): string {
+  const own: unknown = issue.code === "custom" ? issue.params?.remedy : undefined;
+  return typeof own === "string" ? own : "Correct it, or remove it for the default.";
+}
 
 function pathOf(path: readonly PropertyKey[]): string {
   return path

@@ -11,12 +11,14 @@ import { createClock, entropy } from "./clock.ts";
 import { type Config, readConfig } from "./config.ts";
 import { LOCALES, localeOf } from "./core/locales/locale.ts";
 import type { ChannelSource, Engine } from "./engine/engine.ts";
+import { bearerKey } from "./gateway/bearer.ts";
 import type { CliConfig, RunningGateway } from "./gateway/cli/cli.ts";
 import { runCli } from "./gateway/cli/commands.ts";
 import { ensureKey, holdFolder } from "./gateway/cli/data-folder.ts";
 import type { Listening } from "./gateway/listen.ts";
 import { createLog } from "./log.ts";
 import type { Access } from "./ports/access.ts";
+import type { Caller } from "./ports/asker.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 
@@ -44,11 +46,12 @@ async function startGateway(config: Config): Promise<RunningGateway> {
       url: reachable(listening.url),
       channels: names,
       codes: await firstCodes(engine.access, names),
+      idle: config.idle,
       failed,
       stop: () => stop(undo),
     };
   } catch (error) {
-    await stop(undo);
+    await Promise.allSettled([stop(undo)]);
     throw error;
   }
 }
@@ -141,8 +144,9 @@ function terminalConfig(access: Access) {
   return {
     person: access.personNamed,
     async operator(authorization: string | null) {
-      const key = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
-      return key !== undefined && (await access.authenticate(key))?.scope === "operator";
+      const key = bearerKey(authorization);
+      const caller = key === null ? null : await access.authenticate(key);
+      return caller !== null && access.mayAdminister(caller);
     },
   };
 }
@@ -171,15 +175,23 @@ function reachable(url: string): string {
   return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
 
+/** The gateway as a caller of its own, for what it does at its start. */
+const GATEWAY: Caller = { keyId: "gateway", scope: "operator", sessions: [], kind: "main" };
+
 async function firstCodes(access: Access, channels: readonly string[]): Promise<RunningGateway["codes"]> {
   const fresh = channels.filter((channel) => !SURFACES.includes(channel) && !access.paired(channel));
-  return Promise.all(fresh.map(async (channel) => ({ channel, code: (await access.pair(channel, null)).code })));
+  return Promise.all(
+    fresh.map(async (channel) => ({ channel, code: (await access.pair(GATEWAY, channel, null)).code })),
+  );
 }
 
+/** Takes every step, also after one that failed; rejects with the first failure then. */
 async function stop(undo: readonly (() => Promise<void>)[]): Promise<void> {
   const cut = setTimeout(() => process.exit(1), STOP_WITHIN_MS);
-  for (const step of undo) await step();
+  const failures: unknown[] = [];
+  for (const step of undo) await step().catch((error: unknown) => failures.push(error));
   clearTimeout(cut);
+  if (failures.length > 0) throw failures[0];
 }
 
 async function tryDatabase(config: Config): Promise<string> {
@@ -209,7 +221,24 @@ function cliConfig({ data, locale, variables }: Config): CliConfig {
   };
 }
 
+/** Whoever reads the output may leave, as `head` does: nobody is left to print for, but the gateway goes on unheard. */
+function outliveReaders(): void {
+  const gone = (leave: () => void) => (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    leave();
+  };
+  process.stdout.on(
+    "error",
+    gone(() => process.exit()),
+  );
+  process.stderr.on(
+    "error",
+    gone(() => {}),
+  );
+}
+
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  outliveReaders();
   process.exitCode = await runCli(process.argv.slice(2), {
     config: () => cliConfig(readConfig()),
     startGateway: () => startGateway(readConfig()),

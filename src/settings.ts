@@ -80,7 +80,48 @@ function toolSchema(who: z.ZodType<string>) {
 
 export type Settings = z.infer<ReturnType<typeof settingsSchema>>;
 
+/**
+ * What is checked and does nothing yet; `NAME` stands for every name in a map. Settings carry over to a version that
+ * knows more, so they do not stop the start: the start says which of them are set.
+ */
+const IDLE = [
+  ...["retentionDays", "maxQuestionsPerTask", "holdFreeTextSeconds", "mcp.maxBlockSeconds"],
+  ...["people.NAME.quietHours", "sessions.NAME.unattended", "sessions.NAME.remindAfterSeconds"],
+  ...["sessions.NAME.escalate", "callbacks.allow", "tools"],
+];
+
+/** Paths of the idle keys whose values are not the defaults, as `people.ana.quietHours`. */
+export function idleKeys(settings: Settings): readonly string[] {
+  const defaults = settingsSchema(new Set()).parse({ people: { NAME: {} }, sessions: { NAME: {} } });
+  return IDLE.flatMap((path) => {
+    const steps = path.split(".");
+    const usual = JSON.stringify(valueAt(defaults, steps));
+    return spelledOut(settings, steps)
+      .filter((one) => JSON.stringify(valueAt(settings, one)) !== usual)
+      .map((one) => one.join("."));
+  });
+}
+
+/** The path once for each name that `NAME` stands for. */
+function spelledOut(settings: Settings, steps: readonly string[]): readonly (readonly string[])[] {
+  const [map = "", name, ...rest] = steps;
+  if (name !== "NAME") return [steps];
+  return Object.keys(Object(valueAt(settings, [map]))).map((one) => [map, one, ...rest]);
+}
+
+function valueAt(settings: Settings, steps: readonly string[]): unknown {
+  return steps.reduce<unknown>((value, step) => Reflect.get(Object(value), step), settings);
+}
+
 const text = z.string().regex(/^\S+$/, "must be one word without spaces");
+/** Shorter ones are guessed, and hiding them in the log would hide half of it. */
+const key = z.string().regex(/^\S{16,}$/, "must be one word of at least 16 characters");
+/** A variable of something that is not built: set, it stops the start, so that nobody believes it does anything. */
+const notYet = (what: string) =>
+  z
+    .string()
+    .refine(() => false, { error: `has no use: this version has no ${what} yet`, params: { remedy: "Remove it." } })
+    .optional();
 const url = z.url({ protocol: /^https?$/, error: 'must be a web address, as "http://127.0.0.1:8787"' });
 const port = z.string().refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, {
   error: "must be a port, 0 to 65535 (0 takes any free one)",
@@ -89,34 +130,34 @@ const port = z.string().refine((value) => /^\d{1,5}$/.test(value) && Number(valu
 export const environmentSchema = z.object({
   ASKGATE_HOST: text.default("127.0.0.1"),
   ASKGATE_PORT: port.default("8787"),
-  ASKGATE_PUBLIC_PORT: port.optional(),
+  ASKGATE_PUBLIC_PORT: notYet("second listener"),
   ASKGATE_PUBLIC_URL: url.optional(),
   ASKGATE_URL: url.optional(),
   ASKGATE_DATA: z.string().default("data"),
   ASKGATE_DATABASE_URL: z
     .string()
-    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/, "must be sqlite:PATH, sqlite::memory: or postgres://…")
+    .regex(/^sqlite:.+$/, "must be sqlite:PATH or sqlite::memory:; this version has no PostgreSQL store yet")
     .optional(),
-  ASKGATE_API_KEY: text.optional(),
-  ASKGATE_OPERATOR_KEY: text.optional(),
+  ASKGATE_API_KEY: key.optional(),
+  ASKGATE_OPERATOR_KEY: key.optional(),
   ASKGATE_CONFIG: z.string().optional(),
   ASKGATE_LOCALE: locale.optional(),
   ASKGATE_LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
   TELEGRAM_BOT_TOKEN: text.optional(),
   TELEGRAM_API_ROOT: url.optional(),
-  TELEGRAM_WEBHOOK_SECRET: text.optional(),
-  DISCORD_BOT_TOKEN: text.optional(),
-  DISCORD_API_ROOT: url.optional(),
-  DISCORD_PUBLIC_KEY: text.optional(),
-  SLACK_BOT_TOKEN: text.optional(),
-  SLACK_APP_TOKEN: text.optional(),
-  SLACK_SIGNING_SECRET: text.optional(),
-  SLACK_API_URL: url.optional(),
-  TEXT_CHANNEL_URL: url.optional(),
-  TEXT_CHANNEL_SECRET: text.optional(),
-  ASKGATE_CALLBACK_SECRET: text.optional(),
-  VAPID_PUBLIC_KEY: text.optional(),
-  VAPID_PRIVATE_KEY: text.optional(),
+  TELEGRAM_WEBHOOK_SECRET: notYet("webhook"),
+  DISCORD_BOT_TOKEN: notYet("Discord channel"),
+  DISCORD_API_ROOT: notYet("Discord channel"),
+  DISCORD_PUBLIC_KEY: notYet("Discord channel"),
+  SLACK_BOT_TOKEN: notYet("Slack channel"),
+  SLACK_APP_TOKEN: notYet("Slack channel"),
+  SLACK_SIGNING_SECRET: notYet("Slack channel"),
+  SLACK_API_URL: notYet("Slack channel"),
+  TEXT_CHANNEL_URL: notYet("text channel"),
+  TEXT_CHANNEL_SECRET: notYet("text channel"),
+  ASKGATE_CALLBACK_SECRET: notYet("callbacks"),
+  VAPID_PUBLIC_KEY: notYet("web push"),
+  VAPID_PRIVATE_KEY: notYet("web push"),
 });
 
 export type Variables = z.infer<typeof environmentSchema>;

@@ -1,88 +1,19 @@
 /** The command line as people and scripts use it: real processes on a data folder of their own. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createClient } from "../src/client.ts";
 import type { Cli, CliDeps } from "../src/gateway/cli/cli.ts";
 import { runCli } from "../src/gateway/cli/commands.ts";
-import { holdFolder, readRecord } from "../src/gateway/cli/data-folder.ts";
+import { readRecord } from "../src/gateway/cli/data-folder.ts";
 import { printResult } from "../src/gateway/cli/outcome.ts";
 import type { ToolResult } from "../src/ports/asker.ts";
 import { startTelegram } from "../src/testing/telegram-server.ts";
+import { clearAway, idOf, makeFolder, operatorOf, type Running, run, serve } from "./fixtures/commands.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-interface Running {
-  readonly child: ChildProcess;
-  readonly out: () => string;
-  readonly err: () => string;
-  /** Its exit code. */
-  readonly end: Promise<number | null>;
-  /** Waits until the pattern stands in what it printed. */
-  seen(pattern: RegExp): Promise<void>;
-}
-
-const started: ChildProcess[] = [];
-const folders: string[] = [];
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "askgate-cli-"));
-  folders.push(folder);
-  return join(folder, "data");
-}
-
-/** `stdin` null leaves it open. */
-function run(data: string, args: readonly string[], stdin: string | null = "", more: NodeJS.ProcessEnv = {}): Running {
-  const { PATH, HOME } = process.env;
-  const env = { PATH, HOME, ASKGATE_DATA: data, ASKGATE_PORT: "0", ASKGATE_LOG_LEVEL: "error", ...more };
-  const child = spawn(process.execPath, ["--import", "tsx", "src/main.ts", ...args], { env });
-  started.push(child);
-  let out = "";
-  let err = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    out += chunk;
-  });
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-    err += chunk;
-  });
-  if (stdin !== null) child.stdin.end(stdin);
-  const end = once(child, "close").then(([code]) => code as number | null);
-  const seen = (pattern: RegExp) =>
-    vi.waitFor(() => expect(out + err).toMatch(pattern), { timeout: 40_000, interval: 20 });
-  return { child, out: () => out, err: () => err, end, seen };
-}
-
-async function serve(data: string, more: NodeJS.ProcessEnv = {}): Promise<Running> {
-  const gateway = run(data, ["serve"], "", more);
-  await gateway.seen(/Try it/);
-  return gateway;
-}
-
-function operatorOf(data: string) {
-  const url = readRecord(data)?.url ?? "";
-  return createClient({ url, key: readFileSync(join(data, "operator.key"), "utf8").trim() });
-}
-
-/** The id of the inquiry that asks this, once it is stored. */
-async function idOf(data: string, question: string): Promise<string> {
-  return vi.waitFor(
-    async () => {
-      const { items } = await operatorOf(data).list({ status: "waiting" });
-      const found = items.find((one) => one.questions[0]?.question === question);
-      if (!found) throw new Error(`"${question}" is not asked yet`);
-      return found.id;
-    },
-    { timeout: 40_000, interval: 50 },
-  );
-}
-
-afterAll(() => {
-  for (const child of started) child.kill("SIGKILL");
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
+afterAll(clearAway);
 
 describe("with a gateway running", () => {
   const data = makeFolder();
@@ -344,36 +275,6 @@ describe("before anything is read or reached", () => {
   ])("%s explains itself with an example", async (name) => {
     expect(await runCli([name, "--help"], untouched)).toBe(0);
     expect(printed.join("")).toMatch(/--json[\s\S]*Example:\n {2}\S*askgate/);
-  });
-});
-
-describe("the lock of a data folder", () => {
-  const record = (data: string, pid: number) =>
-    writeFileSync(join(data, "gateway.json"), JSON.stringify({ url: null, pid, host: hostname() }));
-  const noLoss = (error: Error) => {
-    throw error;
-  };
-  let release: () => Promise<void> = async () => {};
-  afterEach(() => release());
-
-  it("of a process that is gone is taken over at once", async () => {
-    const data = makeFolder();
-    mkdirSync(join(data, "gateway.lock"), { recursive: true });
-    const dead = spawn(process.execPath, ["-e", ""]);
-    await once(dead, "close");
-    record(data, dead.pid ?? 0);
-    const began = performance.now();
-    ({ release } = await holdFolder(data, noLoss));
-    expect(performance.now() - began).toBeLessThan(2_000);
-    expect(readRecord(data)).toMatchObject({ pid: process.pid, url: null });
-  });
-
-  it("of a process with the id that is ours now, as in a restarted container, is taken over too", async () => {
-    const data = makeFolder();
-    mkdirSync(join(data, "gateway.lock"), { recursive: true });
-    record(data, process.pid);
-    ({ release } = await holdFolder(data, noLoss));
-    expect(existsSync(join(data, "gateway.lock"))).toBe(true);
   });
 });
 

@@ -128,6 +128,19 @@ const FAULTS: readonly [string, unknown, Environment, RegExp][] = [
     { TELEGRAM_API_ROOT: "localhost" },
     /TELEGRAM_API_ROOT is "localhost" and must be a web address/,
   ],
+  ["PostgreSQL", {}, { ASKGATE_DATABASE_URL: "postgres://u:p@db/x" }, /DATABASE_URL must .* no PostgreSQL store yet/],
+  [
+    "a short key",
+    {},
+    { ASKGATE_API_KEY: "a".repeat(15) },
+    /ASKGATE_API_KEY must be one word of at least 16 characters/,
+  ],
+  [
+    "one key for programs and operators",
+    {},
+    { ASKGATE_API_KEY: "of-everybody-here", ASKGATE_OPERATOR_KEY: "of-everybody-here" },
+    /ASKGATE_OPERATOR_KEY must differ from ASKGATE_API_KEY\. Make a second key/,
+  ],
   ["an unknown log level", {}, { ASKGATE_LOG_LEVEL: "loud" }, /ASKGATE_LOG_LEVEL is "loud" and must be "silent" or/],
 ];
 
@@ -157,9 +170,52 @@ describe("what stops the start", () => {
       { locale: token, mcp: { maxBlockSeconds: "hunter22" } },
       { TELEGRAM_BOT_TOKEN: `${token} x`, ASKGATE_DATABASE_URL: "mysql://me:hunter22@db", SLACK_BOT_TOKEN: "hunter22" },
     );
-    expect(message).toMatch(/^4 settings are wrong/);
+    expect(message).toMatch(/^5 settings are wrong/);
     expect(message).not.toContain(token);
     expect(message).not.toContain("hunter22");
+  });
+});
+
+describe("what this version does not have yet", () => {
+  const VARIABLES = {
+    ...{
+      TELEGRAM_WEBHOOK_SECRET: "webhook",
+      ASKGATE_PUBLIC_PORT: "second listener",
+      ASKGATE_CALLBACK_SECRET: "callbacks",
+    },
+    ...{
+      DISCORD_BOT_TOKEN: "Discord channel",
+      DISCORD_API_ROOT: "Discord channel",
+      DISCORD_PUBLIC_KEY: "Discord channel",
+    },
+    ...{ SLACK_BOT_TOKEN: "Slack channel", SLACK_APP_TOKEN: "Slack channel", SLACK_SIGNING_SECRET: "Slack channel" },
+    ...{ SLACK_API_URL: "Slack channel", TEXT_CHANNEL_URL: "text channel", TEXT_CHANNEL_SECRET: "text channel" },
+    ...{ VAPID_PUBLIC_KEY: "web push", VAPID_PRIVATE_KEY: "web push" },
+  };
+
+  it.each(Object.entries(VARIABLES))("%s stops the start: there is no %s", (name, what) => {
+    const message = faultsOf({}, { [name]: "https://example.org" });
+    expect(message).toMatch(/^One setting is wrong/);
+    expect(message).toMatch(
+      new RegExp(`environment: ${name}.* has no use: this version has no ${what} yet\\. Remove it`),
+    );
+    expect(load({}, { [name]: "" }).idle).toEqual([]);
+  });
+
+  it("is named where the settings file sets it to anything but the default", () => {
+    const people = { ana: { quietHours: "22:00-07:00 Europe/Madrid" } };
+    const sessions = { "deploys.eu": { remindAfterSeconds: [300], escalate: [], unattended: "stop" } };
+    const more = {
+      retentionDays: 30,
+      holdFreeTextSeconds: 5,
+      mcp: { maxBlockSeconds: 60 },
+      callbacks: { allow: ["a.org"] },
+    };
+    expect(load({ people, sessions, ...more, tools: { deploy: {} } }).idle).toEqual([
+      ...["retentionDays", "mcp.maxBlockSeconds", "people.ana.quietHours", "sessions.deploys.eu.unattended"],
+      ...["sessions.deploys.eu.remindAfterSeconds", "callbacks.allow", "tools"],
+    ]);
+    expect(load({}).idle).toEqual([]);
   });
 });
 

@@ -62,6 +62,13 @@ async function problemOf(response: Response) {
   return document;
 }
 
+const ADMINISTRATION: readonly (readonly [method: string, path: string, body?: object])[] = [
+  ["GET", "/v1/keys"],
+  ["POST", "/v1/keys", { scope: "operator" }],
+  ["DELETE", "/v1/keys/key_1"],
+  ["POST", "/v1/pairings", { channel: "hostile" }],
+];
+
 describe("a refusal is a problem document", () => {
   it("401 with a challenge where the key is missing, unknown or in another scheme", async () => {
     const { call } = await front();
@@ -78,16 +85,24 @@ describe("a refusal is a problem document", () => {
 
   it("403 for an agent key on an operator's call", async () => {
     const { call } = await front();
-    const calls: readonly (readonly [string, string, unknown?])[] = [
-      ["GET", "/v1/keys"],
-      ["POST", "/v1/keys", { scope: "operator" }],
-      ["DELETE", "/v1/keys/key_1"],
-      ["POST", "/v1/pairings", { channel: "hostile" }],
-    ];
-    for (const [method, path, body] of calls) {
+    for (const [method, path, body] of ADMINISTRATION) {
       const response = await call("agent", method, path, body);
       expect([response.status, (await problemOf(response)).code]).toEqual([403, "forbidden"]);
     }
+  });
+
+  it("403 for an operator key that names sessions on the calls that reach beyond them", async () => {
+    const { engine, call, keys, http } = await front();
+    const operator = await engine.access.authenticate(keys.operator);
+    if (!operator) throw new Error("the operator's key is gone");
+    const { key } = await engine.access.addKey(operator, { scope: "operator", sessions: ["support"] });
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    for (const [method, path, body] of ADMINISTRATION) {
+      const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+      const response = await http.fetch(new Request(`${ORIGIN}${path}`, init));
+      expect([path, (await problemOf(response)).code]).toEqual([path, "forbidden"]);
+    }
+    expect((await call("operator", "GET", "/v1/keys")).status).toBe(200);
   });
 
   it("404 for a path that is not there, 405 with the right methods for one that is", async () => {
@@ -140,6 +155,40 @@ describe("a refusal is a problem document", () => {
       ["state", "unknown_key"],
     ]);
     expect((await problemOf(await call("agent", "GET", "/v1/inquiries/x?wait=51"))).code).toBe("invalid_request");
+  });
+
+  it.each([
+    ["a space", "%20", "blank"],
+    ["outer spaces", "%20a", "pattern"],
+    ["control characters", "%00%1b", "pattern"],
+    ["a line break", "a%0Ab", "pattern"],
+    ["5,000 characters", "a".repeat(5_000), "max"],
+  ])("400 for a name that is no id: %s", async (_name, name, rule) => {
+    const { call } = await front();
+    const paths: readonly (readonly [string, string, string])[] = [
+      ["PATCH", `/v1/tasks/${name}`, "taskId"],
+      ["POST", `/v1/runs/${name}/abort`, "run"],
+      ["GET", `/v1/inquiries/${name}`, "id"],
+      ["POST", `/v1/inquiries/${name}/cancel`, "id"],
+    ];
+    for (const [method, path, parameter] of paths) {
+      const refused = await problemOf(
+        await call("operator", method, path, method === "PATCH" ? { stateVersion: 1 } : undefined),
+      );
+      expect(refused).toMatchObject({ status: 400, code: "invalid_request" });
+      expect(refused.issues?.map((issue) => [issue.path, issue.rule])).toEqual([[parameter, rule]]);
+    }
+  });
+
+  it.each(["", ".", "..", "x".repeat(201)])("400 for an Idempotency-Key that could be no id: %j", async (key) => {
+    const { call } = await front();
+    for (const path of ["/v1/inquiries", "/v1/ask_user"]) {
+      const refused = await problemOf(await call("agent", "POST", path, inquiryOf(), { "idempotency-key": key }));
+      expect(refused).toMatchObject({ status: 400, code: "invalid_request" });
+      expect(refused.issues?.map((issue) => issue.path)).toEqual(["Idempotency-Key"]);
+    }
+    const { items } = (await (await call("agent", "GET", "/v1/inquiries")).json()) as { items: unknown[] };
+    expect(items).toEqual([]);
   });
 
   it("500 under a request id where we failed, with the fault in the log alone", async () => {

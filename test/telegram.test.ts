@@ -280,47 +280,6 @@ describe("an edit", () => {
   });
 });
 
-describe("an entry field", () => {
-  const open = prompt(["Where?"], [["Back 1.b"]], "Your answer");
-
-  it("opens beside the prompt as a forced reply to it, once", async () => {
-    const receipt = await send(prompt(["Where?"], [["Other 1.o"]]));
-    const opened = await bot.channel.edit(HOME, receipt, open);
-    const [question, entry] = bot.server.messages(ANA);
-    expect(entry).toMatchObject({ text: "Write your answer", replyTo: question?.id });
-    expect(entry?.forceReply).toMatchObject({ force_reply: true, input_field_placeholder: "Your answer" });
-    expect(opened).toEqual({ ...receipt, entry: String(entry?.id) });
-    expect(await bot.channel.edit(HOME, opened, open)).toEqual(opened);
-    expect(bot.server.messages(ANA)).toHaveLength(2);
-  });
-
-  it("closes when the prompt no longer asks for text, even if it was removed", async () => {
-    const opened = await send(open);
-    const { entry, ...closed } = opened;
-    expect(entry).toBeDefined();
-    expect(await bot.channel.edit(HOME, opened, prompt(["Where?"]))).toEqual(closed);
-    expect(texts()).toEqual(["Where?"]);
-
-    const again = await bot.channel.edit(HOME, closed, open);
-    bot.server.user(ANA).removes(Number(again.entry));
-    expect(await bot.channel.edit(HOME, again, prompt(["Where?"]))).toEqual(closed);
-  });
-
-  it("has a placeholder of at most 64 characters, or none", async () => {
-    await send(prompt(["Where?"], [], "😀".repeat(80)));
-    await send(prompt(["Where?"], [], " "));
-    const forced = bot.server.messages(ANA).flatMap(({ forceReply }) => (forceReply ? [forceReply] : []));
-    expect(forced.map((markup) => markup.input_field_placeholder)).toEqual(["😀".repeat(64), undefined]);
-  });
-
-  it("is done without where the platform refuses it", async () => {
-    bot.server.inject("sendMessage", {});
-    bot.server.inject("sendMessage", { status: 400, description: "Bad Request: refused" });
-    expect(await send(open)).not.toHaveProperty("entry");
-    expect(texts()).toEqual(["Where?"]);
-  });
-});
-
 describe("many sends at once", () => {
   it("warn of no leak", async () => {
     const warnings: string[] = [];

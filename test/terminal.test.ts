@@ -4,6 +4,7 @@ import { terminal } from "../adapters/terminal.ts";
 import { createClock } from "../src/clock.ts";
 import { DeliveryError } from "../src/core/delivery.ts";
 import type { FittedPrompt } from "../src/core/fit.ts";
+import { MAX_BODY_BYTES } from "../src/gateway/body.ts";
 import { readEvents, type ServerEvent } from "../src/gateway/cli/sse.ts";
 import type { Channel, ChannelHost, InboundEvent } from "../src/ports/channel.ts";
 import type { Clock } from "../src/ports/clock.ts";
@@ -90,7 +91,8 @@ async function setUp(clock: Clock = createClock(), receive?: ChannelHost["receiv
   };
 }
 
-const prompt = (text: string): FittedPrompt => ({
+const prompt = (text: string, open = true): FittedPrompt => ({
+  open,
   form: "text",
   parts: [[{ text, style: "plain" }]],
   rows: [],
@@ -159,6 +161,17 @@ describe("showing", () => {
     expect(shown).toBe(false);
     await desk.post({ kind: "seen", id });
     expect(await sending).toEqual({ parts: [id] });
+  });
+
+  it.each([true, false])("says whether an answer is still asked for: %s", async (open) => {
+    const desk = await setUp();
+    const inbox = await desk.open();
+    await inbox.next();
+    const sending = desk.channel.send("terminal:ana", prompt("Deploy?", open), context);
+    const { data = "" } = (await inbox.next()) ?? {};
+    expect(JSON.parse(data)).toEqual({ id: context.key, open, parts: [[{ text: "Deploy?", style: "plain" }]] });
+    await desk.post({ kind: "seen", id: context.key });
+    await sending;
   });
 
   it("reaches two inboxes of one person, and one confirmation is enough", async () => {
@@ -238,6 +251,13 @@ describe("typing", () => {
     });
   });
 
+  it("takes the longest line in any script within what the gateway takes of a body", async () => {
+    const desk = await setUp();
+    const line = { kind: "text", id: "line-1", text: "\uffff".repeat(50_000) };
+    expect(Buffer.byteLength(JSON.stringify(line))).toBeLessThan(MAX_BODY_BYTES);
+    expect((await desk.post(line)).status).toBe(200);
+  });
+
   it("gives a repeated line the same event, and the same id of another person a different one", async () => {
     const desk = await setUp();
     await desk.post({ kind: "text", id: "line-1", text: "2" });
@@ -260,6 +280,7 @@ describe("typing", () => {
     ["an unknown kind", '{"kind":"shout","id":"1"}'],
     ["no id", '{"kind":"text","text":"2"}'],
     ["an unknown key", '{"kind":"text","id":"1","text":"2","person":"ben"}'],
+    ["a line that is too long", JSON.stringify({ kind: "text", id: "1", text: "x".repeat(50_001) })],
   ])("refuses %s", async (_name, body) => {
     const desk = await setUp();
     expect((await desk.request("?person=ana", { method: "POST", body })).status).toBe(422);

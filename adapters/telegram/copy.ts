@@ -17,7 +17,17 @@ export interface Desk {
   readonly api: Api;
   readonly place: Place;
   readonly signal: AbortSignal;
+  readonly fields: OpenFields;
 }
+
+/**
+ * What the entry fields opened by this process ask and of whom, by chat and message, oldest first. A receipt does not
+ * say it, and two changes of mind may come as one edit. After a restart an open field passes for the right one.
+ */
+export type OpenFields = Map<string, string>;
+
+/** Fields remembered; the oldest is forgotten first. */
+const MAX_FIELDS = 1_000;
 
 /** The platform drops styling past this many entities (github.com/tdlib/telegram-bot-api/issues/820). */
 const MAX_ENTITIES = 100;
@@ -143,9 +153,14 @@ async function remove({ api, place, signal }: Desk, part: string): Promise<void>
   await api.call("deleteMessage", { chat_id: place.chat, message_id: Number(part) }, signal);
 }
 
-/** An entry field is a help, not the question: a refused one is done without. */
+/** An entry field is a help, not the question: a refused one is done without. One for something else is replaced. */
 async function openEntry(desk: Desk, prompt: FittedPrompt, copy: Draft): Promise<void> {
-  if (!prompt.entry || copy.entry !== undefined) return;
+  if (!prompt.entry) return;
+  const asked = JSON.stringify(prompt.entry);
+  if (copy.entry !== undefined) {
+    if ((desk.fields.get(fieldKey(desk, copy.entry)) ?? asked) === asked) return;
+    await closeEntry(desk, copy, copy.entry);
+  }
   const hint = [...prompt.entry.placeholder].slice(0, MAX_PLACEHOLDER).join("");
   const placeholder = hint.trim() === "" ? {} : { input_field_placeholder: hint };
   const content = {
@@ -155,13 +170,14 @@ async function openEntry(desk: Desk, prompt: FittedPrompt, copy: Draft): Promise
   };
   try {
     copy.entry = (await post(desk, content)).id;
+    remember(desk.fields, fieldKey(desk, copy.entry), asked);
   } catch (error) {
     const failure = toDeliveryError(error, desk.api);
     if (failure.reason !== "rejected") throw failure;
   }
 }
 
-/** Selective means those the text mentions: the one whose client is to open the field. */
+/** Selective means those the text mentions: the one whose client is to open the field, and nobody else. */
 function entryText({ text, only }: EntryField): Pick<Content, "text" | "entities"> {
   if (!only) return messageOf([{ text, style: "plain" }]);
   const user = {
@@ -170,13 +186,24 @@ function entryText({ text, only }: EntryField): Pick<Content, "text" | "entities
     first_name: only.name,
   };
   const mention = { type: "text_mention", offset: 0, length: only.name.length, user } as const;
-  return { text: `${only.name}: ${text}`, entities: [mention] };
+  return { ...messageOf([{ text: `${only.name}: ${text}`, style: "plain" }]), entities: [mention] };
 }
 
 /** Left standing where it cannot be removed; nothing depends on it any more. */
 async function closeEntry(desk: Desk, copy: Draft, entry: string): Promise<void> {
   await remove(desk, entry).catch(() => {});
+  desk.fields.delete(fieldKey(desk, entry));
   delete copy.entry;
+}
+
+function fieldKey({ place }: Desk, entry: string): string {
+  return `${place.chat}/${entry}`;
+}
+
+function remember(fields: OpenFields, key: string, asked: string): void {
+  fields.set(key, asked);
+  const [oldest] = fields.keys();
+  if (fields.size > MAX_FIELDS && oldest !== undefined) fields.delete(oldest);
 }
 
 function replyParameters(replyTo: string | null): Pick<Opts<"sendMessage">, "reply_parameters"> {

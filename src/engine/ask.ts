@@ -76,9 +76,9 @@ function checkRespondents(context: Context, respondents: readonly string[]): voi
     );
 }
 
-/** The inquiry a repeated waiting call belongs to, or null. The caller must register its waiter at once. */
-export async function attachable(context: Context, caller: Caller, input: NewInquiryInput): Promise<Inquiry | null> {
-  const candidates = await context.store.attachable({
+/** The inquiries a repeated waiting call may belong to: it takes the first that nobody waits for. */
+export function attachable(context: Context, caller: Caller, input: NewInquiryInput): Promise<readonly Inquiry[]> {
+  return context.store.attachable({
     owner: caller.keyId,
     session: ownSession(context, caller, input.session),
     run: input.run,
@@ -86,7 +86,6 @@ export async function attachable(context: Context, caller: Caller, input: NewInq
     contentKey: contentKeyOf(input),
     settledSince: context.clock.now() - ATTACH_MS,
   });
-  return candidates.find((inquiry) => !context.waiters.live(inquiry.uid)) ?? null;
 }
 
 function sameContent(existing: Inquiry, contentKey: string, session: string): Inquiry {

@@ -52,7 +52,9 @@ async function askUser(
 ): Promise<ToolResult> {
   const wanted = readOrRefuse(input);
   const unnamed = wanted.id === null && idempotencyKey === undefined;
-  const same = unnamed ? await attachable(context, caller, wanted) : null;
+  const candidates = unnamed ? await attachable(context, caller, wanted) : [];
+  // Its waiter is registered before anything is awaited: two calls that come back at once never share one.
+  const same = candidates.find(({ uid }) => !context.waiters.live(uid));
   const ready = same
     ? { inquiry: same, settled: null }
     : await askAndWait(context, caller, wanted, signal, idempotencyKey);

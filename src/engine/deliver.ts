@@ -97,8 +97,9 @@ function show(
   const to = context.addresses.current(delivery.address);
   const { state, receipt } = delivery;
   const key = delivery.promptKey + digest.slice(0, 8);
-  const stands = state === "shown" || (delivery.plain && receipt !== null);
-  if (stands && receipt && limits.edits) return channel.edit(to, receipt, prompt);
+  // What arrived of another form, or of a question now over, says something else than what is to follow it.
+  const outdated = state === "shown" || delivery.plain || !prompt.open;
+  if (outdated && receipt && limits.edits) return channel.edit(to, receipt, prompt);
   return channel.send(to, prompt, { key, partial: state === "shown" ? null : receipt });
 }
 

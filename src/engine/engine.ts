@@ -20,6 +20,7 @@ import type { Context, EngineSettings } from "./context.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createDirectory } from "./directory.ts";
 import { createHealth, type HealthKeeper } from "./health.ts";
+import { createKeyring } from "./keyring.ts";
 import { createLately } from "./lately.ts";
 import type { Loop } from "./loop.ts";
 import { createOutbox, type Worker } from "./outbox.ts";
@@ -87,7 +88,7 @@ export async function createEngine(deps: EngineDeps): Promise<Engine> {
     },
   };
   const pairing = createPairing(context, keeper);
-  const access = await createAccess(context, keeper, pairing);
+  const access = createAccess(await createKeyring(context), keeper, pairing);
   const sources = deps.channels(access);
   for (const source of sources) limits.set(source.name, source.limits);
   const health = createHealth(store, clock, limits.keys());
@@ -124,6 +125,12 @@ function run(context: Context, parts: Parts): Pick<Engine, "start" | "stop"> {
     }
   }
 
+  /** What was heard may wait for a send under way, and what it changes is for the workers to show. */
+  async function settle(): Promise<void> {
+    await Promise.all(listening);
+    await Promise.all([deadlines, ...workers.values()].map((loop) => loop.stop()));
+  }
+
   return {
     async start() {
       await context.store.recover(context.clock.now());
@@ -140,8 +147,7 @@ function run(context: Context, parts: Parts): Pick<Engine, "start" | "stop"> {
       stopping.abort();
       endUpkeep();
       context.waiters.close();
-      await Promise.all(listening);
-      const settled = Promise.all([deadlines, ...workers.values()].map((loop) => loop.stop()));
+      const settled = settle();
       await Promise.race([settled, passed(context.clock, STOP_GRACE_MS)]);
       await Promise.all(open.map((channel) => channel.close()));
       await settled;

@@ -17,6 +17,7 @@ import { createLoop, type Loop } from "./loop.ts";
 const LEASE_MS = 30_000;
 /** Sends in flight on one channel, and rows claimed: no more than can start now, so that no lease runs out in a queue. */
 const CONCURRENCY = 32;
+
 export interface Worker extends Loop {
   /** Resolves once nothing is in flight to the address. */
   quiet(address: string): Promise<void>;
@@ -26,6 +27,8 @@ export function createOutbox(context: Context, name: string, channel: Channel, l
   const { store, clock, log } = context;
   const queue = new PQueue({ concurrency: CONCURRENCY, ...paceOf(limits) });
   const inFlight = new Map<string, Promise<void>>();
+  // Not before: until then the queue still counts the row that ended, and a full window would look full.
+  queue.on("next", () => loop.nudge());
 
   const loop = createLoop(clock, log, `outbox ${name}`, async () => {
     const limit = CONCURRENCY - queue.size - queue.pending;
@@ -41,7 +44,6 @@ export function createOutbox(context: Context, name: string, channel: Channel, l
     const { address } = row.delivery;
     const done = work(row).finally(() => {
       if (inFlight.get(address) === done) inFlight.delete(address);
-      loop.nudge();
     });
     inFlight.set(address, done);
     return done;

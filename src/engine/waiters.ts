@@ -13,7 +13,7 @@ export interface Waiters {
   settled(inquiry: Inquiry): void;
   /** Ends the waits for one that was never stored, as if their signals had aborted. */
   drop(uid: string): void;
-  /** Ends every wait, as if its signal had aborted. */
+  /** Ends every wait, as if its signal had aborted, and each one that would begin later. */
   close(): void;
 }
 
@@ -21,9 +21,10 @@ type Waiter = (inquiry: Inquiry | null) => void;
 
 export function createWaiters(clock: Clock): Waiters {
   const waiting = new Map<string, Set<Waiter>>();
+  let closed = false;
 
   function wait(uid: string, until: Instant | null, signal: AbortSignal): Promise<Inquiry | null> {
-    if (signal.aborted) return Promise.resolve(null);
+    if (closed || signal.aborted) return Promise.resolve(null);
     return new Promise((resolve) => {
       const others = waiting.get(uid) ?? new Set();
       waiting.set(uid, others);
@@ -51,6 +52,7 @@ export function createWaiters(clock: Clock): Waiters {
     settled: (inquiry) => end(inquiry.uid, inquiry),
     drop: (uid) => end(uid, null),
     close() {
+      closed = true;
       for (const uid of [...waiting.keys()]) end(uid, null);
     },
   };

@@ -1,11 +1,11 @@
 /**
- * The operator's routes: keys of programs and pairing codes of people. An agent key gets `forbidden` on all of them.
+ * The routes of administration: keys of programs and pairing codes of people. Who may use them the access port decides.
  */
 import { createRoute } from "@hono/zod-openapi";
-import { z } from "zod";
+import type { z } from "zod";
 import { AskgateError } from "../core/errors.ts";
 import type { Access } from "../ports/access.ts";
-import { type App, answer, refusal, requireOperator, taking } from "./app.ts";
+import { type App, answer, named, refusal, taking } from "./app.ts";
 import { readJson } from "./body.ts";
 import { invalidRequest } from "./problem.ts";
 import { keyInput, keys, newKey, pairing, pairingInput, present } from "./wire.ts";
@@ -27,7 +27,7 @@ const routes = {
     method: "delete",
     path: "/v1/keys/{id}",
     summary: "Revoke a key, at once and for good",
-    request: { params: z.object({ id: z.string() }) },
+    request: { params: named("id") },
     responses: { 204: { description: "Revoked." }, ...refusal },
   }),
   pair: createRoute({
@@ -40,23 +40,17 @@ const routes = {
 
 export function administrationRoutes(app: App, access: Access): void {
   app.openapi(taking(app, routes.addKey, keyInput), async (c) => {
-    requireOperator(c.var.caller);
-    return c.json(await access.addKey(present(read(keyInput, await readJson(c.req.raw)))), 201);
+    return c.json(await access.addKey(c.var.caller, present(read(keyInput, await readJson(c.req.raw)))), 201);
   });
-  app.openapi(routes.keys, async (c) => {
-    requireOperator(c.var.caller);
-    return c.json({ items: await access.keys() }, 200);
-  });
+  app.openapi(routes.keys, async (c) => c.json({ items: await access.keys(c.var.caller) }, 200));
   app.openapi(routes.revokeKey, async (c) => {
-    requireOperator(c.var.caller);
     const { id } = c.req.valid("param");
-    if (!(await access.revokeKey(id))) throw new AskgateError("not_found", `There is no key "${id}".`);
+    if (!(await access.revokeKey(c.var.caller, id))) throw new AskgateError("not_found", `There is no key "${id}".`);
     return c.body(null, 204);
   });
   app.openapi(taking(app, routes.pair, pairingInput), async (c) => {
-    requireOperator(c.var.caller);
     const { channel, person } = read(pairingInput, await readJson(c.req.raw));
-    const made = await access.pair(channel, person ?? null);
+    const made = await access.pair(c.var.caller, channel, person ?? null);
     return c.json({ ...made, expiresAt: new Date(made.expiresAt).toISOString() }, 201);
   });
 }

@@ -1,13 +1,12 @@
 /**
- * What every route of the gateway shares: who called, how answers are described, and who may go on.
+ * What every route of the gateway shares: who called, how answers are described, and which names are taken.
  */
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { z } from "zod";
-import { AskgateError } from "../core/errors.ts";
+import { z } from "zod";
 import type { Caller } from "../ports/asker.ts";
 import { invalidRequest } from "./problem.ts";
-import { problem } from "./wire.ts";
+import { name, problem } from "./wire.ts";
 
 export interface Env {
   Variables: { caller: Caller };
@@ -43,12 +42,17 @@ export function taking<R extends RouteConfig>(app: App, route: R, schema: z.ZodT
   return { ...route, hide: true };
 }
 
-export function idempotencyKey(c: Context<Env>): string | undefined {
-  return c.req.header("idempotency-key");
+/** The parameter of a path that names something. */
+export function named<K extends string>(parameter: K) {
+  return z.object({ [parameter]: name } as Record<K, typeof name>);
 }
 
-/** Rejects with `forbidden` unless the key is an operator's. */
-export function requireOperator(caller: Caller): void {
-  if (caller.scope !== "operator")
-    throw new AskgateError("forbidden", "This call needs an operator key; yours is an agent key.");
+const headers = z.object({ "Idempotency-Key": name.optional() });
+
+/** It may become an inquiry's id, so it is held to the same rule. Throws `invalid_request`. */
+export function idempotencyKey(c: Context<Env>): string | undefined {
+  const given = { "Idempotency-Key": c.req.header("idempotency-key") };
+  const read = headers.safeParse(given);
+  if (!read.success) throw invalidRequest(read.error, given);
+  return given["Idempotency-Key"];
 }

@@ -5,7 +5,6 @@
  * own), the key must be known, the route must exist. Every refusal is a problem document. Nothing is cached, no other
  * origin is let in, and what a platform sends to `/channels/…` is verified by its channel alone.
  */
-
 import { AskgateError } from "../core/errors.ts";
 import type { Access } from "../ports/access.ts";
 import type { Asker } from "../ports/asker.ts";
@@ -14,6 +13,7 @@ import type { Health } from "../ports/health.ts";
 import type { Log } from "../ports/log.ts";
 import { administrationRoutes } from "./administration.ts";
 import { type App, createApp } from "./app.ts";
+import { bearerKey } from "./bearer.ts";
 import { limited } from "./body.ts";
 import { healthRoutes } from "./health.ts";
 import { inquiryRoutes } from "./inquiries.ts";
@@ -89,8 +89,8 @@ function authenticated(app: App, access: Access): void {
   app.use("/v1/*", async (c, next) => {
     const header = c.req.header("authorization");
     if (header === undefined) throw unauthorized("Send the key as Authorization: Bearer <key>.", "");
-    const key = /^bearer +([^\s]+) *$/i.exec(header)?.[1];
-    const caller = key === undefined ? null : await access.authenticate(key);
+    const key = bearerKey(header);
+    const caller = key === null ? null : await access.authenticate(key);
     if (!caller) throw unauthorized("The key is unknown, revoked or malformed.", ', error="invalid_token"');
     c.set("caller", caller);
     return next();

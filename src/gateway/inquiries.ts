@@ -4,16 +4,15 @@
  * They translate between HTTP and the asker port and decide nothing: inputs go on as they came, errors as they are.
  */
 import { createRoute } from "@hono/zod-openapi";
-import { z } from "zod";
 import { answerInput, taskMoveInput } from "../core/answer.ts";
 import { inquiryInput } from "../core/question.ts";
 import type { Asker } from "../ports/asker.ts";
-import { type App, answer, idempotencyKey, refusal, taking } from "./app.ts";
+import { type App, answer, idempotencyKey, named, refusal, taking } from "./app.ts";
 import { type AskUserDeps, askUser } from "./ask-user.ts";
 import { readJson } from "./body.ts";
 import { aborted, inquiry, listQuery, page, present, taskMoved, toolResult, waitQuery } from "./wire.ts";
 
-const byId = z.object({ id: z.string() });
+const byId = named("id");
 
 const routes = {
   ask: createRoute({
@@ -65,14 +64,14 @@ const routes = {
     method: "post",
     path: "/v1/runs/{run}/abort",
     summary: "Cancel everything a run asked",
-    request: { params: z.object({ run: z.string() }) },
+    request: { params: named("run") },
     responses: { 200: answer(aborted, "What was open is cancelled."), ...refusal },
   }),
   moveTask: createRoute({
     method: "patch",
     path: "/v1/tasks/{taskId}",
     summary: "Move a task on; what was asked in its old state is superseded",
-    request: { params: z.object({ taskId: z.string() }) },
+    request: { params: named("taskId") },
     responses: { 200: answer(taskMoved, "Where the task stands."), ...refusal },
   }),
   askUser: createRoute({

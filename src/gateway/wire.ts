@@ -168,11 +168,24 @@ const scope = z.enum(["agent", "operator"], "must be agent or operator");
 const sessions = words.meta({ description: "Empty: every session." });
 const kind = z.enum(["main", "subagent", "cron"], "must be main, subagent or cron");
 
-const name = z
+const UNSAFE_IN_NAME = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** A name in a path, a header or a body of the gateway's own: what an inquiry's id may be, and nothing more. */
+export const name = z
   .string("must be text")
-  .trim()
-  .min(1, "must not be blank")
-  .max(200, "must be at most 200 characters long");
+  .refine((value) => value.trim() !== "", { error: "must not be blank", params: { rule: "blank", limit: 1 } })
+  .refine((value) => [...value].length <= 200, {
+    error: "must be at most 200 characters long: shorten it",
+    params: { rule: "max", limit: 200 },
+  })
+  .refine((value) => !UNSAFE_IN_NAME.test(value) && (value.trim() === value || value.trim() === ""), {
+    error: "must be one line without control characters or outer spaces: remove them",
+    params: { rule: "pattern" },
+  })
+  .refine((value) => value !== "." && value !== "..", {
+    error: "must not be . or .., which addresses cannot hold: choose another",
+    params: { rule: "pattern" },
+  });
 
 export const keyInput = known("a key", {
   scope,

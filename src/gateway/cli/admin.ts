@@ -2,6 +2,7 @@
 import { Command, Option } from "commander";
 import type { KeyView, NewKey } from "../../ports/access.ts";
 import type { Cli } from "./cli.ts";
+import { row } from "./screen.ts";
 
 export function pairCommand(cli: Cli): Command {
   return new Command("pair")
@@ -56,7 +57,7 @@ function list(cli: Cli): Command {
     .action(async ({ json }: { json?: boolean }) => {
       const keys = await cli.client("operator").keys();
       if (json) return cli.out(JSON.stringify({ items: keys }));
-      for (const key of keys) cli.out(lineOf(key));
+      for (const key of keys) cli.out(row(lineOf(key)));
       if (keys.length === 0) cli.note("There are only those of the data folder or the environment.");
     });
 }

@@ -8,10 +8,11 @@ import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import type { Client } from "../../client.ts";
-import type { ExitCode } from "../../core/errors.ts";
-import type { InquiryView } from "../../ports/asker.ts";
+import { AskgateError, type ExitCode } from "../../core/errors.ts";
+import type { InquiryView, ToolResult } from "../../ports/asker.ts";
 import { type Cli, CliFault, Finished, interruptible } from "./cli.ts";
 import { printResult } from "./outcome.ts";
+import { row } from "./screen.ts";
 
 interface AskOptions {
   readonly option?: readonly string[];
@@ -61,18 +62,30 @@ async function ask(cli: Cli, input: object, json: boolean): Promise<ExitCode> {
   });
   const onAsked = (id: string) => {
     tell(id);
-    tellWhere(cli, client, id, interrupt.signal).catch(() => cli.note(`Asked as ${id}.`));
+    tellWhere(cli, client, id, interrupt.signal).catch(() => cli.note(row(`Asked as ${id}.`)));
   };
   try {
     return printResult(cli, await client.askUser(input, { signal: detach.signal, onAsked }), json);
   } catch (error) {
     if (!detach.signal.aborted) throw error;
     const id = await Promise.race([asked, null]);
-    if (id !== null) await client.cancel(id);
-    cli.note(id === null ? "Interrupted." : `Interrupted: ${id} is cancelled.`);
+    const settled = id === null ? null : await withdraw(client, input, id);
+    if (settled !== null) return printResult(cli, settled, json);
+    cli.note(id === null ? "Interrupted." : row(`Interrupted: ${id} is cancelled.`));
     return 5;
   } finally {
     interrupt.release();
+  }
+}
+
+/** Cancels the question; what it came to where it was settled just before, which nobody must lose. */
+async function withdraw(client: Client, input: object, id: string): Promise<ToolResult | null> {
+  try {
+    await client.cancel(id);
+    return null;
+  } catch (error) {
+    if (error instanceof AskgateError && error.code === "already_settled") return client.askUser({ ...input, id });
+    throw error;
   }
 }
 
@@ -93,7 +106,7 @@ async function tellWhere(cli: Cli, client: Client, id: string, signal: AbortSign
     inquiry = await client.get(id);
   }
   if (inquiry.status !== "waiting") return;
-  cli.note(`Asked as ${id}, waiting until ${inquiry.expiresAt}. ${placesOf(inquiry)}`);
+  cli.note(row(`Asked as ${id}, waiting until ${inquiry.expiresAt}. ${placesOf(inquiry)}`));
   if (!inquiry.deliveries.some((copy) => copy.state === "shown")) {
     cli.note(`Nobody sees it yet. To answer here, open another terminal and run: ${cli.program} inbox`);
   }

@@ -7,6 +7,7 @@
 import { type Command, CommanderError } from "commander";
 import { type Client, createClient } from "../../client.ts";
 import { AskgateError, ERRORS, type ExitCode } from "../../core/errors.ts";
+import { clean } from "../../core/text.ts";
 import { isDead, type KeyName, keyPath, readKey, readRecord } from "./data-folder.ts";
 
 /** The part of the configuration that commands need. */
@@ -26,6 +27,8 @@ export interface RunningGateway {
   readonly channels: readonly string[];
   /** First codes for channels that nobody has linked an account on. */
   readonly codes: readonly { readonly channel: string; readonly code: string }[];
+  /** Keys of the settings file that are set and have no effect in this version. */
+  readonly idle: readonly string[];
   /** Resolves when the gateway cannot go on by itself, with the reason. */
   readonly failed: Promise<Error>;
   stop(): Promise<void>;
@@ -114,7 +117,7 @@ export async function runToExit(cli: Cli, program: Command, argv: readonly strin
   } catch (error) {
     if (error instanceof Finished) return error.exit;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    cli.note(argv.includes("--json") ? asJson(error) : `askgate: ${wordsOf(error)}`);
+    cli.note(argv.includes("--json") ? asJson(error) : `askgate: ${clean(wordsOf(error))}`);
     if (error instanceof AskgateError) return ERRORS[error.code].exit;
     return error instanceof CliFault ? error.exit : 1;
   }

@@ -74,6 +74,7 @@ export function isDead(record: GatewayRecord): boolean {
 export interface HeldFolder {
   /** Tells the commands where the gateway listens. */
   announce(url: string): void;
+  /** Gives the folder back; does nothing once it belongs to another gateway. */
   release(): Promise<void>;
 }
 
@@ -87,12 +88,18 @@ const LOOK_AGAIN_MS = 50;
  */
 export async function holdFolder(data: string, onLost: (error: Error) => void): Promise<HeldFolder> {
   mkdirSync(data, { recursive: true, mode: 0o700 });
-  const unlock = await lockFolder(data, onLost);
+  let lost = false;
+  const unlock = await lockFolder(data, (error) => {
+    lost = true;
+    onLost(error);
+  });
   const write = (url: string | null) => writeRecord(data, { url, pid: process.pid, host: hostname() });
   write(null);
   return {
     announce: write,
     async release() {
+      const record = readRecord(data);
+      if (lost || (record !== null && !bearsOurId(record))) return;
       rmSync(recordPath(data), { force: true });
       await unlock();
     },
@@ -115,14 +122,14 @@ async function lockFolder(data: string, onLost: (error: Error) => void): Promise
     });
     if (unlock) return unlock;
     const record = readRecord(data);
-    if (record && (isDead(record) || isPredecessor(record))) removeDeadLock(data, record);
+    if (record && (isDead(record) || bearsOurId(record))) removeDeadLock(data, record);
     else if (performance.now() > patience || (record && (await answers(record)))) throw inUse(data, record);
     else await pause(LOOK_AGAIN_MS);
   }
 }
 
-/** A restarted container gives the same process id again: whoever had ours before us is gone. */
-function isPredecessor(record: GatewayRecord): boolean {
+/** Ours, or a predecessor's: a restarted container gives the same process id again, and whoever had it is gone. */
+function bearsOurId(record: GatewayRecord): boolean {
   return record.host === hostname() && record.pid === process.pid;
 }
 

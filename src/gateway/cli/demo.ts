@@ -9,8 +9,8 @@ import { localeOf, say } from "../../core/locales/locale.ts";
 import type { ToolResult } from "../../ports/asker.ts";
 import { type Cli, CliFault, interruptible } from "./cli.ts";
 import { isDead, readRecord } from "./data-folder.ts";
-import { openScreen, render, type Screen } from "./screen.ts";
-import { type Link, openLink, untilShown } from "./terminal-link.ts";
+import { openScreen, render, row, type Screen } from "./screen.ts";
+import { type Link, openLink } from "./terminal-link.ts";
 
 const QUESTIONS = [
   {
@@ -96,7 +96,7 @@ async function perform(stage: Stage): Promise<Record<string, readonly string[]>>
     const result = await askAndAnswer(stage, { questions: [question] });
     const values = result.status === "answered" ? (result.answers.answers[question.id] ?? []) : [];
     stage.tell(
-      values.length > 0 ? `agent: I got ${values.join(", ")} and go on.` : "agent: No answer. I go on without.",
+      values.length > 0 ? row(`agent: I got ${values.join(", ")} and go on.`) : "agent: No answer. I go on without.",
     );
     learned[question.id] = values;
   }
@@ -109,7 +109,7 @@ async function askAndAnswer(stage: Stage, input: object): Promise<ToolResult> {
   const asking = stage.cli.client("agent").askUser(input, { signal: stage.signal });
   const settled = asking.then(() => null).finally(() => over.abort());
   for (;;) {
-    if (!stage.screen.interactive) await Promise.race([untilShown(stage.cli, stage.link, over.signal), settled]);
+    if (!stage.screen.interactive) await Promise.race([stage.link.untilOpen(over.signal), settled]);
     const line = over.signal.aborted ? null : await Promise.race([stage.lines.peek(), settled]);
     if (line === null) return asking;
     stage.lines.take();

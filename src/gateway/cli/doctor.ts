@@ -8,6 +8,7 @@ import { Command } from "commander";
 import * as z from "zod";
 import { type Cli, type CliConfig, Finished, gatewayUrl } from "./cli.ts";
 import { keyPath } from "./data-folder.ts";
+import { row } from "./screen.ts";
 
 export interface Finding {
   readonly check: string;
@@ -31,7 +32,7 @@ export function doctorCommand(cli: Cli): Command {
 }
 
 function lineOf({ check, state, finding, next }: Finding): string {
-  return `${MARKS[state]}  ${check}: ${finding}${next ? `\n       ${next}` : ""}`;
+  return `${MARKS[state]}  ${row(`${check}: ${finding}`)}${next ? `\n       ${row(next)}` : ""}`;
 }
 
 type Check = (cli: Cli) => Finding[] | Promise<Finding[]>;

@@ -4,12 +4,11 @@
  * With piped input each line waits for an open question, so that `echo 2 | askgate inbox` answers it; when the input
  * ends after at least one line, the command ends too.
  */
-import { setTimeout as pause } from "node:timers/promises";
 import { Command } from "commander";
 import { type Locale, localeOf, say } from "../../core/locales/locale.ts";
 import { type Cli, interruptible } from "./cli.ts";
 import { openScreen, render, type Screen } from "./screen.ts";
-import { type Link, openLink, type Surface, untilShown } from "./terminal-link.ts";
+import { type Link, openLink, type Surface } from "./terminal-link.ts";
 
 interface InboxOptions {
   readonly person?: string;
@@ -31,7 +30,7 @@ async function inbox(cli: Cli, { person, json = false }: InboxOptions): Promise<
   const screen = openScreen(say(locale, "inbox.prompt"), () => leave.abort());
   signal.addEventListener("abort", () => screen.close(), { once: true });
   const link = openLink(cli, person ?? null, json ? jsonSurface(cli) : textSurface(screen, locale), signal);
-  const ready = () => (screen.interactive ? Promise.resolve() : untilShown(cli, link, signal));
+  const ready = () => (screen.interactive ? Promise.resolve() : link.untilOpen(signal));
   try {
     const typed = passOn(screen, link, ready, (text) => screen.print(json ? JSON.stringify({ reply: text }) : text));
     await Promise.race([link.done, typed.then((ended) => (ended ? undefined : link.done))]);
@@ -42,9 +41,6 @@ async function inbox(cli: Cli, { person, json = false }: InboxOptions): Promise<
   }
 }
 
-/** How long the outcome of the last piped line is waited for. */
-const OUTCOME_MS = 3_000;
-
 /** Hands in line after line; true when the input ended and had any. */
 async function passOn(
   screen: Screen,
@@ -52,18 +48,15 @@ async function passOn(
   ready: () => Promise<void>,
   print: (text: string) => void,
 ): Promise<boolean> {
-  const outcomes: Promise<void>[] = [];
+  let typed = false;
   for await (const line of screen.lines) {
     if (line.trim() === "") continue;
     await ready();
-    const shown = link.nextPrompt();
     const reply = await link.say(line);
-    outcomes.push(reply === null ? shown : Promise.resolve());
+    typed = true;
     if (reply !== null) print(reply);
   }
-  if (screen.interactive) return true;
-  await Promise.race([outcomes.at(-1), pause(OUTCOME_MS, undefined, { ref: false })]);
-  return outcomes.length > 0;
+  return screen.interactive || typed;
 }
 
 function textSurface(screen: Screen, locale: Locale): Surface {

@@ -4,7 +4,7 @@ import { Command } from "commander";
 import type { Client } from "../../client.ts";
 import { type Cli, CliFault, Finished, interruptible } from "./cli.ts";
 import { readKey } from "./data-folder.ts";
-import { describe, printSettled } from "./outcome.ts";
+import { describe, printSettled, summarise } from "./outcome.ts";
 
 interface Json {
   readonly json?: boolean;
@@ -47,8 +47,7 @@ export function listCommand(cli: Cli): Command {
     .action(async ({ json, ...query }: Json & { status?: string; session?: string; cursor?: string }) => {
       const page = await reader(cli).list(query);
       if (json) return cli.out(JSON.stringify(page));
-      for (const one of page.items)
-        cli.out(`${one.id}  ${one.status}  ${one.session}  ${one.questions[0]?.question ?? ""}`);
+      for (const one of page.items) cli.out(summarise(one));
       if (page.items.length === 0) cli.note("There is none.");
       if (page.next) cli.note(`There are more: --cursor ${page.next}`);
     });

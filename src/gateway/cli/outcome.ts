@@ -1,10 +1,14 @@
 /**
  * How an inquiry's end looks at the command line: the answer on standard output, all else as a remark, and the exit
  * code: 0 answered, 3 undelivered, 4 timed out, 5 skipped or cancelled.
+ *
+ * The answer is for programs and stays as it was given. What is for people alone is cleaned and kept to its line, so
+ * that no question clears their screen or passes for a row of ours.
  */
 import type { ExitCode } from "../../core/errors.ts";
-import type { InquiryView, ToolResult } from "../../ports/asker.ts";
+import type { InquiryView, QuestionView, ToolResult } from "../../ports/asker.ts";
 import type { Cli } from "./cli.ts";
+import { row } from "./screen.ts";
 
 type NoAnswer = Extract<ToolResult, { status: "no_answer" }>["reason"];
 
@@ -56,27 +60,30 @@ function printAnswers(cli: Cli, answers: Readonly<Record<string, readonly string
   }
 }
 
+/** An inquiry in one line. */
+export function summarise({ id, status, session, questions }: InquiryView): string {
+  return row(`${id}  ${status}  ${session}  ${questions[0]?.question ?? ""}`);
+}
+
 /** An inquiry in a few lines. */
 export function describe(inquiry: InquiryView): string {
+  const { id, status, reason, session, createdAt, expiresAt, settledAt } = inquiry;
   const lines = [
-    `${inquiry.id}  ${inquiry.status}${inquiry.reason ? ` (${inquiry.reason})` : ""}  session ${inquiry.session}`,
+    `${id}  ${status}${reason ? ` (${reason})` : ""}  session ${session}`,
+    ...inquiry.questions.flatMap((question) => linesOf(inquiry, question)),
+    ...inquiry.deliveries.map((copy) => `  ${copy.address}: ${copy.state}${copy.reason ? ` (${copy.reason})` : ""}`),
+    `  asked ${createdAt}, ${settledAt ? `settled ${settledAt}` : `until ${expiresAt}`}`,
   ];
-  for (const question of inquiry.questions) {
-    lines.push(`  ${question.id}: ${question.question}`);
-    question.options.forEach((option, at) => {
-      lines.push(`    ${at + 1}. ${option.label}${option.description ? ` - ${option.description}` : ""}`);
-    });
-    const detail = inquiry.details?.find((one) => one.id === question.id);
-    if (detail && detail.outcome !== "unanswered") {
-      const said = detail.values.map((value) => (value.kind === "text" ? value.text : value.label)).join(", ");
-      lines.push(`    ${detail.outcome}${detail.by ? ` by ${detail.by}` : ""}${said ? `: ${said}` : ""}`);
-    }
-  }
-  for (const copy of inquiry.deliveries) {
-    lines.push(`  ${copy.address}: ${copy.state}${copy.reason ? ` (${copy.reason})` : ""}`);
-  }
-  lines.push(
-    `  asked ${inquiry.createdAt}, ${inquiry.settledAt ? `settled ${inquiry.settledAt}` : `until ${inquiry.expiresAt}`}`,
-  );
-  return lines.join("\n");
+  return lines.map(row).join("\n");
+}
+
+function linesOf({ details = [] }: InquiryView, { id, question, options }: QuestionView): readonly string[] {
+  const asked = [
+    `  ${id}: ${question}`,
+    ...options.map(({ label, description }, at) => `    ${at + 1}. ${label}${description ? ` - ${description}` : ""}`),
+  ];
+  const detail = details.find((one) => one.id === id);
+  if (!detail || detail.outcome === "unanswered") return asked;
+  const said = detail.values.map((value) => (value.kind === "text" ? value.text : value.label)).join(", ");
+  return [...asked, `    ${detail.outcome}${detail.by ? ` by ${detail.by}` : ""}${said ? `: ${said}` : ""}`];
 }

@@ -5,6 +5,7 @@
  * is just printed and lines are read as they come.
  */
 import { clearLine, createInterface, cursorTo } from "node:readline";
+import { clean } from "../../core/text.ts";
 import type { PromptSpan } from "./terminal-link.ts";
 
 export interface Screen {
@@ -81,6 +82,11 @@ function createQueue() {
       wake();
     },
   };
+}
+
+/** One row of a screen, whoever wrote parts of it: nothing in it moves the cursor, breaks the line or turns its direction. */
+export function row(text: string): string {
+  return clean(text).replace(/\s/g, " ");
 }
 
 const BOLD = "\u001b[1m";

@@ -18,9 +18,10 @@ export function serveCommand(cli: Cli): Command {
     });
     const failure = await Promise.race([stopped, gateway.failed]);
     cli.note("Stopping.");
-    await gateway.stop();
+    const [stopping] = await Promise.allSettled([gateway.stop()]);
     interrupt.release();
     if (failure) throw new CliFault(failure.message, 1);
+    if (stopping.status === "rejected") throw stopping.reason;
   });
 }
 
@@ -36,6 +37,7 @@ function greeting(cli: Cli, gateway: RunningGateway): string[] {
     ...gateway.codes.map(
       ({ channel, code }) => `  ${channel}: nobody is linked yet. Send ${code} to your bot within 10 minutes.`,
     ),
+    ...(gateway.idle.length > 0 ? [`Set, but without effect in this version: ${gateway.idle.join(", ")}`] : []),
     "Try it in two other terminals:",
     `  ${cli.program} inbox`,
     `  ${cli.program} ask "Deploy where?" -o Staging -o Production`,

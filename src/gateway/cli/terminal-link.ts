@@ -13,6 +13,7 @@ import { readEvents, type ServerEvent } from "./sse.ts";
 
 const promptEvent = z.object({
   id: z.string(),
+  open: z.boolean(),
   parts: z.array(z.array(z.object({ text: z.string(), style: z.string() }))),
 });
 const helloEvent = z.object({ person: z.string() });
@@ -31,68 +32,55 @@ export interface Surface {
 }
 
 export interface Link {
-  /** Whose it is, once it was open. */
-  person(): string | null;
-  /** Resolves when the next prompt has been shown and confirmed. */
-  nextPrompt(): Promise<void>;
-  /** Hands in a typed line and gives what is to be said to it, if anything. */
+  /** Resolves when what was shown last is a question that is open, or when the signal aborts. */
+  untilOpen(signal: AbortSignal): Promise<void>;
+  /** Hands in a typed line and gives what is to be said to it; null once its outcome has been shown instead. */
   say(text: string): Promise<string | null>;
   /** Ends when the signal aborts; rejects when the gateway refuses the link or is not there at first. */
   readonly done: Promise<void>;
 }
 
 const RETRY_MS = 250;
+/** How long the outcome of a line that nothing is said to is waited for: a command of others has none. */
+const OUTCOME_MS = 3_000;
 
 export function openLink(cli: Cli, person: string | null, surface: Surface, signal: AbortSignal): Link {
   const path = `/channels/terminal${person === null ? "" : `?person=${encodeURIComponent(person)}`}`;
-  let whose: string | null = null;
+  let isOpen = false;
   let waiting: (() => void)[] = [];
-  const confirmed = () => {
+  const confirmed = (open: boolean) => {
+    isOpen = open;
     const all = waiting;
     waiting = [];
     for (const resolve of all) resolve();
   };
-  const known: Surface = {
-    ...surface,
-    opened(name, again) {
-      whose = name;
-      surface.opened(name, again);
-    },
-  };
+  const nextPrompt = () => new Promise<void>((resolve) => waiting.push(resolve));
   const post = async (body: object): Promise<Response> => {
     const headers = { "content-type": "application/json" };
     return refused(await cli.request(path, { method: "POST", headers, body: JSON.stringify(body), signal }));
   };
   return {
-    person: () => whose,
-    done: hold(cli, path, known, { post, confirmed }, signal),
-    nextPrompt: () => new Promise((resolve) => waiting.push(resolve)),
+    done: hold(cli, path, surface, { post, confirmed }, signal),
+    async untilOpen(enough) {
+      const aborted = new Promise((resolve) => enough.addEventListener("abort", resolve, { once: true }));
+      while (!isOpen && !enough.aborted) await Promise.race([nextPrompt(), aborted]);
+    },
     async say(text) {
       const id = randomUUID();
+      const outcome = nextPrompt();
       const response = await untilSent(() => post({ kind: "text", id, text }), signal);
       const reply = replyBody.parse(await response.json());
-      return reply.say ?? reply.notice;
+      const said = reply.say ?? reply.notice;
+      if (said === null) await Promise.race([outcome, pause(OUTCOME_MS, undefined, { ref: false })]);
+      return said;
     },
   };
 }
 
-const LOOK_AGAIN_MS = 100;
-
-/** Waits until a question is open in this inbox, so that a line which was there before it does not come too early. */
-export async function untilShown(cli: Cli, link: Link, signal: AbortSignal): Promise<void> {
-  const operator = cli.client("operator");
-  while (!signal.aborted) {
-    const here = `terminal:${link.person()}`;
-    const { items } = await operator.list({ status: "waiting" });
-    if (items.some((one) => one.deliveries.some((copy) => copy.address === here && copy.state === "shown"))) return;
-    await pause(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
-  }
-}
-
 interface Back {
   readonly post: (body: object) => Promise<Response>;
-  /** Called when a prompt was shown and the gateway knows it. */
-  readonly confirmed: () => void;
+  /** Called when a prompt was shown and the gateway knows it, with whether it asks for an answer. */
+  readonly confirmed: (open: boolean) => void;
 }
 
 async function hold(cli: Cli, path: string, surface: Surface, back: Back, signal: AbortSignal): Promise<void> {
@@ -108,11 +96,11 @@ async function hold(cli: Cli, path: string, surface: Surface, back: Back, signal
     } else if (event === "message") {
       surface.message(messageEvent.parse(value).text);
     } else if (event === "prompt") {
-      const { id, parts } = promptEvent.parse(value);
+      const { id, open, parts } = promptEvent.parse(value);
       if (id !== last) surface.prompt(parts);
       last = id;
       await back.post({ kind: "seen", id });
-      back.confirmed();
+      back.confirmed(open);
     }
   };
   while (!signal.aborted) {
