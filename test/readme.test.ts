@@ -42,8 +42,9 @@ describe("in a fresh clone", () => {
 
   it("the gateway greets as shown, and its code links the owner's Telegram account", async () => {
     expect(greetings).toHaveLength(2);
-    const start = stand.greeting().indexOf("Askgate listens");
-    for (const { text } of greetings) expect(shows(stand.placed(text), stand.greeting().slice(start)), text).toBe(true);
+    const came = stand.greeting().slice(stand.greeting().indexOf("Askgate listens"));
+    for (const { text } of greetings)
+      expect(shows(stand.placed(text), came), `shown:\n${text}\ncame:\n${came}`).toBe(true);
     const code = /Send (\S+) to your bot/.exec(stand.greeting())?.[1] ?? "";
     stand.telegram.user(100, "Ana").says(100, code);
     await stand.telegram.waitFor(

@@ -185,7 +185,8 @@ export const name = z
   .refine((value) => value !== "." && value !== "..", {
     error: "must not be . or .., which addresses cannot hold: choose another",
     params: { rule: "pattern" },
-  });
+  })
+  .meta({ minLength: 1, maxLength: 200 });
 
 export const keyInput = known("a key", {
   scope,

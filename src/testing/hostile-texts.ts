@@ -5,7 +5,7 @@
  */
 
 /** Characters and words that some markup reserves, alone and together. */
-const RESERVED = [
+export const RESERVED = [
   "*",
   "_",
   "[",

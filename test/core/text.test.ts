@@ -12,6 +12,7 @@ import {
   quoteLines,
   spansOf,
 } from "../../src/core/text.ts";
+import { RESERVED } from "../../src/testing/hostile-texts.ts";
 
 /** Compact spelling of spans: <b:…> bold, <i:…> italic, <c:…> code. */
 function spelled(text: string): string {
@@ -37,24 +38,7 @@ describe("agent text becomes spans", () => {
 
   // https://github.com/vercel/chat/pull/407, https://github.com/NousResearch/hermes-agent/pull/9722
   test.each([
-    ...[
-      "*",
-      "_",
-      "[",
-      "]",
-      "`",
-      "(",
-      ")",
-      ".",
-      "!",
-      "-",
-      "#",
-      "\\",
-      "<b>",
-      "a<b && c>d",
-      "snake_case_name",
-      "v1.2-rc_3",
-    ],
+    ...RESERVED,
     "* _ [ ] ` ( ) . ! - # \\ <b> a<b && c>d snake_case_name v1.2-rc_3",
     "*_[]`().!-#\\<b>a<b && c>dsnake_case_namev1.2-rc_3",
     "a*b*c",

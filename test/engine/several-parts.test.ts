@@ -75,6 +75,17 @@ test("the buttons are refused after the first part arrived: the plain form goes 
   });
 });
 
+test("what arrived of a form that is refused is edited into the plain one, never sent again", async () => {
+  const channel = heldChannel();
+  const bridge = await open({ channels: () => [channel.source] });
+  const { inquiry } = await bridge.engine.asker.ask(AGENT, question("held:1"));
+  const sending = await until("it is under way", () => channel.sendings[0]);
+  sending.fails(new DeliveryError("rejected", { sent: "no", partial: { parts: ["m1"] } }));
+  await until("it is shown", async () => (await bridge.engine.asker.get(AGENT, inquiry.id)).shownAt);
+  expect(channel.edits).toMatchObject([{ at: { parts: ["m1"] }, prompt: { form: "text", open: true } }]);
+  expect(channel.sendings).toHaveLength(1);
+});
+
 test("what arrived of a prompt that is over meanwhile is edited, never continued", async () => {
   const channel = heldChannel();
   const bridge = await open({ channels: () => [channel.source] });

@@ -49,6 +49,24 @@ describe("identical calls", () => {
     expect((await third.result).status).toBe("waiting");
   });
 
+  test("the second in the moment the first is stored: it does not attach to what the first waits for", async () => {
+    const calls: Call[] = [];
+    const bridge: Bridge = await open({
+      channels: () => [heldChannel().source],
+      through: (store) =>
+        watched(store, async (method, work) => {
+          const result = await work();
+          if (method === "commit" && calls.length === 1) await calls[calls.push(call(bridge)) - 1]?.id;
+          return result;
+        }),
+    });
+    calls.push(call(bridge));
+    await calls[0]?.id;
+    expect(new Set(await Promise.all(calls.map(({ id }) => id))).size).toBe(2);
+    for (const one of calls) one.leave();
+    await Promise.all(calls.map(({ result }) => result));
+  });
+
   test("that come back at once never share what they find", async () => {
     const bridge = await open({ channels: () => [heldChannel().source] });
     const { inquiry } = await bridge.engine.asker.ask(AGENT, SAME);

@@ -18,6 +18,9 @@ const CLONED = ["package.json", "tsconfig.json", "config", "src", "adapters", "n
 const PUBLISHED_URL = "http://127.0.0.1:8787";
 /** A busy machine takes its time to start a process. */
 const PATIENCE_MS = 60_000;
+const LOG_LINE = /^\{.*\n/gm;
+/** The last line of the greeting, whole: its lines come one by one. */
+const GREETED = /^Try it[\s\S]* ask ".*\n/m;
 
 export interface Run {
   /** Exit code. */
@@ -30,7 +33,7 @@ export interface Stand {
   readonly folder: string;
   readonly telegram: TelegramServer;
   readonly operator: Client;
-  /** What the gateway has said so far. */
+  /** What the gateway has said to people so far; its log goes the same way and comes when it comes. */
   greeting(): string;
   /** Puts the gateway's address where the page names the default one. */
   placed(text: string): string;
@@ -48,7 +51,7 @@ export async function openStand(start: string): Promise<Stand> {
   const env = { PATH, HOME, npm_config_update_notifier: "false" };
   const bot = { TELEGRAM_BOT_TOKEN: telegram.token, TELEGRAM_API_ROOT: telegram.url };
   const gateway = shell(start, folder, { ...env, ...bot, ASKGATE_PORT: "0" });
-  await until("the gateway has started", () => /Try it/.test(gateway.said().err), PATIENCE_MS);
+  await until("the gateway has started", () => GREETED.test(gateway.said().err), PATIENCE_MS);
   const url = readRecord(join(folder, "data"))?.url ?? "";
   const operator = createClient({ url, key: readFileSync(join(folder, "data/operator.key"), "utf8").trim() });
   const placed = (text: string) => text.replaceAll(PUBLISHED_URL, url);
@@ -56,7 +59,7 @@ export async function openStand(start: string): Promise<Stand> {
     folder,
     telegram,
     operator,
-    greeting: () => gateway.said().err,
+    greeting: () => gateway.said().err.replace(LOG_LINE, ""),
     placed,
     run: (text, stdin = "") => {
       const running = shell(`set -eu\n${placed(text)}`, folder, env);
