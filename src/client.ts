@@ -161,7 +161,7 @@ async function settled(call: Call, path: string, waiting: Waiting, patience: num
 
 /**
  * Repeats an attempt that may be repeated until it gives a value. One that cannot be connected to is an error at first;
- * once reached, it may be away for `patience` milliseconds at a stretch.
+ * once there was a connection, even one that broke, it may be away for `patience` milliseconds at a stretch.
  */
 async function persist<T>(
   signal: AbortSignal | undefined,
@@ -179,7 +179,8 @@ async function persist<T>(
       const value = await attempt(reached);
       if (value !== null) return value;
     } catch (error) {
-      const passing = isAway(error) && (everReached || (error instanceof Unreachable && error.dropped));
+      everReached ||= error instanceof Unreachable && error.dropped;
+      const passing = isAway(error) && everReached;
       lostAt ??= performance.now();
       if (!passing || performance.now() - lostAt >= patience) throw error;
     }

@@ -76,12 +76,17 @@ function text(max: number, description: string) {
     .meta({ minLength: 1, maxLength: max, description });
 }
 
-/** A name a caller gives: 1 to 200 code points on one line. */
-function name(description: string) {
-  return text(200, description).refine((value) => !UNSAFE_IN_NAME.test(value) && value === value.trim(), {
-    error: "must be one line without control characters or outer spaces: remove them",
-    params: { rule: "pattern" },
-  });
+/** A name a caller gives: 1 to 200 code points on one line, which the path of an address can hold. */
+export function name(description: string) {
+  return text(200, description)
+    .refine((value) => !UNSAFE_IN_NAME.test(value) && value === value.trim(), {
+      error: "must be one line without control characters or outer spaces: remove them",
+      params: { rule: "pattern" },
+    })
+    .refine((value) => value !== "." && value !== "..", {
+      error: "must not be . or .., which addresses cannot hold: choose another",
+      params: { rule: "pattern" },
+    });
 }
 
 /** An object that refuses unknown keys and says which it knows. */

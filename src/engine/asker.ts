@@ -3,7 +3,7 @@ import { readTaskMove } from "../core/answer.ts";
 import { AskgateError } from "../core/errors.ts";
 import { type Inquiry, isSettled, type Status } from "../core/inquiry.ts";
 import type { NewInquiryInput } from "../core/question.ts";
-import type { Asker, Caller, Page, ToolResult } from "../ports/asker.ts";
+import { type Asker, type Caller, PAGE, type Page, type ToolResult } from "../ports/asker.ts";
 import { answer, cancel, skip } from "./answering.ts";
 import { ask, attachable } from "./ask.ts";
 import { applyEvent, type Context, reload } from "./context.ts";
@@ -13,7 +13,6 @@ import { resultOf, taskView, viewOf } from "./view.ts";
 import { findInquiry, sees } from "./visibility.ts";
 
 const STATUSES: readonly Status[] = ["waiting", "answered", "cancelled", "timed_out", "undelivered"];
-const PAGE = { default: 50, max: 200 } as const;
 
 export function createAsker(context: Context): Asker {
   const view = async (inquiry: Inquiry) => viewOf(inquiry, await context.store.copies(inquiry.uid));

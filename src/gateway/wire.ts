@@ -5,8 +5,17 @@
  * compile error. Bodies that the ports validate themselves are described here and never checked twice.
  */
 import { z } from "zod";
+import { name as nameInput } from "../core/question.ts";
 import type { KeyView, NewKey } from "../ports/access.ts";
-import type { DeliveryView, DetailView, InquiryView, Page, QuestionView, ToolResult } from "../ports/asker.ts";
+import {
+  type DeliveryView,
+  type DetailView,
+  type InquiryView,
+  PAGE,
+  type Page,
+  type QuestionView,
+  type ToolResult,
+} from "../ports/asker.ts";
 import type { HealthView } from "../ports/health.ts";
 
 /** T where a field that may be absent may also be undefined, which is what an optional schema gives. */
@@ -168,25 +177,8 @@ const scope = z.enum(["agent", "operator"], "must be agent or operator");
 const sessions = words.meta({ description: "Empty: every session." });
 const kind = z.enum(["main", "subagent", "cron"], "must be main, subagent or cron");
 
-const UNSAFE_IN_NAME = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
-
 /** A name in a path, a header or a body of the gateway's own: what an inquiry's id may be, and nothing more. */
-export const name = z
-  .string("must be text")
-  .refine((value) => value.trim() !== "", { error: "must not be blank", params: { rule: "blank", limit: 1 } })
-  .refine((value) => [...value].length <= 200, {
-    error: "must be at most 200 characters long: shorten it",
-    params: { rule: "max", limit: 200 },
-  })
-  .refine((value) => !UNSAFE_IN_NAME.test(value) && (value.trim() === value || value.trim() === ""), {
-    error: "must be one line without control characters or outer spaces: remove them",
-    params: { rule: "pattern" },
-  })
-  .refine((value) => value !== "." && value !== "..", {
-    error: "must not be . or .., which addresses cannot hold: choose another",
-    params: { rule: "pattern" },
-  })
-  .meta({ minLength: 1, maxLength: 200 });
+export const name = nameInput("A name of one line.");
 
 export const keyInput = known("a key", {
   scope,
@@ -226,7 +218,7 @@ export const listQuery = known("a list request", {
   status: z.enum(status.options, `must be one of ${status.options.join(", ")}`).optional(),
   session: z.string("must be given once").optional(),
   cursor: z.string("must be given once").optional(),
-  limit: wholeNumber(1, 100).optional(),
+  limit: wholeNumber(1, PAGE.max).optional(),
 });
 
 /** Seconds a read may wait; short enough for proxies that give up after a minute. */

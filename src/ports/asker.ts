@@ -82,6 +82,9 @@ export type ToolResult = {
   | { readonly status: "waiting" }
 );
 
+/** Inquiries on one page of a list. */
+export const PAGE = { default: 50, max: 100 } as const;
+
 export interface Page {
   readonly items: readonly InquiryView[];
   readonly next?: string;

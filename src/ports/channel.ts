@@ -34,6 +34,7 @@ export interface Channel {
   say(to: string, text: string, replyTo: string | null): Promise<void>;
   /** Receives until aborted; returns when drained. Survives every platform fault; reports state through the host. */
   listen(signal: AbortSignal): Promise<void>;
+  /** Ends whatever is still under way, sends included: they reject as unreachable. */
   close(): Promise<void>;
 }
 
