@@ -55,7 +55,7 @@ export interface Resolution {
 }
 
 export interface Inquiry {
-  /** Askgate's own id, unique everywhere: `inq_` and 26 base32 characters. */
+  /** Askgate's own id, unique everywhere: `inq_` and 26 base32 characters, the later the greater. */
   readonly uid: string;
   /** Id of the key that asked; caller ids are unique within it. */
   readonly owner: string;

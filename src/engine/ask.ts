@@ -102,8 +102,8 @@ function draft(
   input: NewInquiryInput,
   given: { id: string | null; session: string; contentKey: string },
 ): Inquiry {
-  const uid = mintInquiryId(context.entropy);
   const createdAt = context.clock.now();
+  const uid = mintInquiryId(context.entropy, createdAt);
   return {
     uid,
     owner: caller.keyId,
@@ -157,7 +157,7 @@ function copyOf(context: Context, inquiry: Inquiry, address: string): NewOutboxR
   const channel = channelOf(address);
   const limits = context.channels.get(channel);
   return {
-    id: mintRowId(context.entropy),
+    id: mintRowId(context.entropy, inquiry.createdAt),
     lane: "delivery",
     inquiry: inquiry.uid,
     dueAt: limits ? inquiry.createdAt : null,
@@ -188,6 +188,6 @@ function unreachable(inquiry: Inquiry, copies: number): Inquiry {
 
 function deadlineOf(context: Context, inquiry: Inquiry): readonly NewOutboxRow[] {
   if (inquiry.status !== "waiting") return [];
-  const id = mintRowId(context.entropy);
+  const id = mintRowId(context.entropy, inquiry.createdAt);
   return [{ id, lane: "deadline", inquiry: inquiry.uid, dueAt: inquiry.expiresAt, delivery: null }];
 }

@@ -16,6 +16,7 @@ import { openStore } from "../../src/store/store.ts";
 import { SILENT } from "../../src/testing/bridge.ts";
 import { flushesPerSecond } from "./disk.ts";
 import { type Person, sit } from "./inbox.ts";
+import { startOn } from "./start.ts";
 
 const AGENT: Caller = { keyId: "agent", scope: "agent", sessions: [], kind: "main" };
 const IN_FLIGHT = 200;
@@ -56,7 +57,10 @@ async function openHouse(folder: string) {
   await engine.start();
   const handler = engine.mounts.get("terminal");
   if (!handler) throw new Error("the terminal mounted nothing");
+  let open = true;
   const close = async () => {
+    if (!open) return;
+    open = false;
     await engine.stop();
     await store.close();
   };
@@ -65,11 +69,11 @@ async function openHouse(folder: string) {
 
 type House = Awaited<ReturnType<typeof openHouse>>;
 
-async function withHouse<T>(disk: string, work: (house: House) => Promise<T>): Promise<T> {
+async function withHouse<T>(disk: string, work: (house: House, folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(disk, "askgate-spine-"));
   const house = await openHouse(folder);
   try {
-    return await work(house);
+    return await work(house, folder);
   } finally {
     await house.close();
     rmSync(folder, { recursive: true });
@@ -125,14 +129,32 @@ async function throughput({ engine, store, handler }: House, cycles: number) {
   return { perSecond: done / seconds, commits: (store.stats().commits - commits) / done };
 }
 
+/** Asks people who are not there. */
 async function fill({ engine }: House, count: number): Promise<void> {
   const batch = 1_000;
   for (let done = 0; done < count; done += batch) {
-    const size = Math.min(batch, count - done);
-    await Promise.all(
-      Array.from({ length: size }, (_, index) => engine.asker.ask(AGENT, question(`idle${(done + index) % IDLE}`))),
+    const asks = Array.from({ length: Math.min(batch, count - done) }, (_, index) =>
+      engine.asker.ask(AGENT, question(`idle${(done + index) % IDLE}`)),
     );
+    await Promise.all(asks);
   }
+}
+
+async function crowded(disk: string, few: number): Promise<void> {
+  await withHouse(disk, async (house, folder) => {
+    const start = performance.now();
+    await fill(house, 100_000);
+    const seconds = (performance.now() - start) / 1_000;
+    const resident = process.memoryUsage.rss() / 2 ** 20;
+    console.log(`100,000 asked in ${seconds.toFixed(1)} s: ${resident.toFixed(0)} MB resident`);
+    const many = await throughput(house, 6_000);
+    const cost = `${(few / many.perSecond).toFixed(2)} x the cost`;
+    console.log(`${IN_FLIGHT} in flight, 100,000 waiting: ${many.perSecond.toFixed(0)} cycles/s, ${cost}`);
+    await house.close();
+    const people = Object.fromEntries([...DIRECTORY.people.values()].map(({ name, roles }) => [name, { roles }]));
+    const { readyMs, residentMb } = await startOn(folder, { people });
+    console.log(`npm start on the 100,000: ready after ${readyMs.toFixed(0)} ms, ${residentMb.toFixed(0)} MB resident`);
+  });
 }
 
 async function main(disk: string): Promise<void> {
@@ -141,28 +163,23 @@ async function main(disk: string): Promise<void> {
   console.log(`disk: ${flushes} flushes/s, one commit ${commitMs.toFixed(2)} ms; Node ${process.version}`);
   const allowed = Math.max(10, 4 * commitMs);
   const { shown, returned } = await withHouse(disk, (house) => latencies(house, 300));
+  const limit = `(allowed ${allowed.toFixed(1)})`;
   console.log(
-    `ask -> shown p50 ${shown.toFixed(2)} ms, answer -> waiter returns p50 ${returned.toFixed(2)} ms (allowed ${allowed.toFixed(1)})`,
+    `ask -> shown p50 ${shown.toFixed(2)} ms, answer -> waiter returns p50 ${returned.toFixed(2)} ms ${limit}`,
   );
   const few = await withHouse(disk, async (house) => {
     await fill(house, 100);
     return throughput(house, 6_000);
   });
+  const rate = `${few.perSecond.toFixed(0)} cycles/s, ${few.commits.toFixed(3)} commits/cycle`;
+  console.log(`${IN_FLIGHT} in flight, 100 waiting: ${rate}`);
+  await crowded(disk, few.perSecond);
+  const empty = mkdtempSync(join(disk, "askgate-spine-"));
+  const { readyMs, residentMb } = await startOn(empty, {});
   console.log(
-    `${IN_FLIGHT} in flight: ${few.perSecond.toFixed(0)} cycles/s, ${few.commits.toFixed(3)} commits/cycle (100 waiting)`,
+    `npm start on an empty folder: ready after ${readyMs.toFixed(0)} ms, ${residentMb.toFixed(0)} MB resident`,
   );
-  await withHouse(disk, async (house) => {
-    const start = performance.now();
-    await fill(house, 100_000);
-    console.log(
-      `100,000 asked in ${((performance.now() - start) / 1_000).toFixed(1)} s; resident ${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MB`,
-    );
-    const many = await throughput(house, 6_000);
-    const ratio = few.perSecond / many.perSecond;
-    console.log(
-      `${IN_FLIGHT} in flight: ${many.perSecond.toFixed(0)} cycles/s, ${many.commits.toFixed(3)} commits/cycle (100,000 waiting): ${ratio.toFixed(2)} x the cost`,
-    );
-  });
+  rmSync(empty, { recursive: true });
 }
 
 await main(process.argv[2] ?? tmpdir());
