@@ -8,12 +8,13 @@
 import { AskgateError } from "../core/errors.ts";
 import { type Inquiry, step } from "../core/inquiry.ts";
 import { showsOneAtATime } from "../core/limits.ts";
-import { channelOf, peopleIn } from "../core/people.ts";
+import { channelOf } from "../core/people.ts";
 import { contentKeyOf, type NewInquiryInput } from "../core/question.ts";
 import { routeOf } from "../core/route.ts";
 import type { Caller } from "../ports/asker.ts";
 import type { NewOutboxRow } from "../ports/store.ts";
 import type { Context } from "./context.ts";
+import { refuseUnreachable } from "./door.ts";
 import { mintInquiryId, mintPromptKey, mintRowId } from "./mint.ts";
 import { planTask } from "./tasks.ts";
 import { ownSession } from "./visibility.ts";
@@ -41,39 +42,17 @@ export async function ask(
   options: AskOptions = {},
 ): Promise<Asked> {
   const session = ownSession(context, caller, input.session);
-  checkRespondents(context, input.respondents);
   const contentKey = contentKeyOf(input);
   for (;;) {
     const id = input.id ?? options.fallbackId ?? null;
     const existing = id === null ? undefined : (await context.store.inquiriesById(id, caller.keyId))[0];
     if (existing) return { inquiry: sameContent(existing, contentKey, session), created: false };
+    refuseUnreachable(context.directory(), input);
     const inquiry = draft(context, caller, input, { id, session, contentKey });
     options.onMinted?.(inquiry.uid);
     const created = await create(context, inquiry);
     if (created) return { inquiry: created, created: true };
   }
-}
-
-/** Asking somebody who does not exist is asking nobody. */
-function checkRespondents(context: Context, respondents: readonly string[]): void {
-  const directory = context.directory();
-  const issues = respondents.flatMap((name, index) => {
-    if (peopleIn(directory, [name]).length > 0) return [];
-    const people = [...directory.people.values()];
-    const known = [
-      ...people.map((person) => person.name),
-      ...people.flatMap((person) => person.roles.map((role) => `role:${role}`)),
-    ];
-    const path = `respondents[${index}]`;
-    const message = `${path} must name a person or a role somebody has: ${[...new Set(known)].join(", ")}. Received: "${name}".`;
-    return [{ path, rule: "unknown", received: `"${name}"`, message }];
-  });
-  if (issues.length > 0)
-    throw new AskgateError(
-      "invalid_inquiry",
-      `Nothing was asked. ${issues.map((one) => one.message).join(" ")}`,
-      issues,
-    );
 }
 
 /** The inquiries a repeated waiting call may belong to: it takes the first that nobody waits for. */

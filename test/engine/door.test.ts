@@ -42,6 +42,14 @@ describe("respondents", () => {
   });
 });
 
+test("a callback, which this version cannot make, is refused instead of forgotten", async () => {
+  const { engine } = await start();
+  const asked = { ...question("held:1"), callbackUrl: "https://example.com/hook" };
+  const error = await refusal(engine.asker.ask(AGENT, asked));
+  expect(error.issues).toMatchObject([{ path: "callbackUrl", rule: "unsupported" }]);
+  expect((await engine.asker.list(AGENT, {})).items).toEqual([]);
+});
+
 describe("an answer that contradicts itself", () => {
   test.each([
     ["answers and skip of one question", { answers: { q: ["Staging"] }, skip: ["q"] }, "skip"],
