@@ -13,10 +13,13 @@ import type { Context } from "./context.ts";
 import { deliver } from "./deliver.ts";
 import { createLoop, type Loop } from "./loop.ts";
 
-/** Longer than the 20 s a channel may take for one send; a claimed row waits for its turn a second or two at most. */
+/** Longer than the 20 s a channel may take for one send and the few a claimed row waits for its turn. */
 const LEASE_MS = 30_000;
-/** Sends in flight on one channel, and rows claimed: no more than can start now, so that no lease runs out in a queue. */
-const CONCURRENCY = 32;
+/**
+ * Sends in flight on one channel, and rows claimed: no more than start within 4 s at the slowest pace there is (Telegram's
+ * 30 a second), so that no lease runs out in a queue; and many, since rows claimed together share a commit.
+ */
+const CONCURRENCY = 100;
 
 export interface Worker extends Loop {
   /** Resolves once nothing is in flight to the address. */
