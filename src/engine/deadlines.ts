@@ -44,7 +44,7 @@ async function expire(context: Context, row: OutboxRow): Promise<void> {
       const copies = await store.copies(uid);
       return { type: "expire", unseen: unseenReason(copies.map((copy) => outlookOf(context, copy))) };
     });
-    log.info({ inquiry: row.inquiry, outcome: applied.outcome }, "a deadline passed");
+    log.debug({ inquiry: row.inquiry, outcome: applied.outcome }, "a deadline passed");
   }
   await store.settle({ row: row.id, epoch: row.epoch, dueAt: null, attempts: 0, remove: true });
 }
