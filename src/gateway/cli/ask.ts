@@ -106,15 +106,20 @@ async function tellWhere(cli: Cli, client: Client, id: string, signal: AbortSign
     inquiry = await client.get(id);
   }
   if (inquiry.status !== "waiting") return;
-  cli.note(row(`Asked as ${id}, waiting until ${inquiry.expiresAt}. ${placesOf(inquiry)}`));
+  cli.note(row(`Asked as ${id}, waiting until ${toTheSecond(inquiry.expiresAt)}. ${placesOf(inquiry)}`));
   if (!inquiry.deliveries.some((copy) => copy.state === "shown")) {
     cli.note(`Nobody sees it yet. To answer here, open another terminal and run: ${cli.program} inbox`);
   }
 }
 
+function toTheSecond(time: string): string {
+  return time.replace(/\.\d+Z$/, "Z");
+}
+
 function placesOf(inquiry: InquiryView): string {
   const shown = inquiry.deliveries.filter((copy) => copy.state === "shown").map((copy) => copy.address);
-  const others = inquiry.deliveries.filter((copy) => copy.state !== "shown");
+  // A surface nobody has open is no news: the line after this one says how to open it.
+  const others = inquiry.deliveries.filter((copy) => copy.state !== "shown" && copy.state !== "absent");
   const rest = others.map((copy) => `${copy.address} (${copy.reason ?? copy.state})`);
   const parts = [
     shown.length > 0 ? `Shown in ${shown.join(", ")}.` : "",
