@@ -1,5 +1,5 @@
 /**
- * Telegram: private chats, groups and forum topics through one bot, by long polling.
+ * Telegram: private chats, groups and forum topics through one bot, by long polling or by webhook.
  *
  * It says what the Bot API can do and puts the pieces of `telegram/` together. Nothing is retried here and nothing
  * shortened: the engine paces, repeats and fits. The token stands in no message and no log.
@@ -12,7 +12,10 @@ import { parseAddress } from "./telegram/address.ts";
 import { bounded, createApi } from "./telegram/api.ts";
 import { type Desk, editCopy, type OpenFields, sendCopy, sendWords } from "./telegram/copy.ts";
 import { toDeliveryError } from "./telegram/failure.ts";
-import { listen } from "./telegram/poll.ts";
+import { createIntake } from "./telegram/intake.ts";
+import { createPolling } from "./telegram/poll.ts";
+import { createIdentity } from "./telegram/self.ts";
+import { keepWebhook, type Webhook } from "./telegram/subscription.ts";
 
 /** Milliseconds one send, edit or word may take, all its calls together. */
 const OPERATION_MS = 15_000;
@@ -47,9 +50,14 @@ export interface TelegramConfig {
   readonly apiRoot: string;
   /** The bot's command list in the person's words; none given leaves the list as it is. */
   readonly commands: readonly { readonly command: string; readonly description: string }[];
+  /** Where updates are pushed to, and the secret that proves who pushes; default null: they are polled. */
+  readonly webhook: Webhook | null;
 }
 
-const config: z.ZodType<TelegramConfig> = z.strictObject({
+/** The only ones the platform itself sends to; https://core.telegram.org/bots/webhooks, read 2026-11-30. */
+const PORTS = ["443", "80", "88", "8443"];
+
+const settings = z.strictObject({
   token: z
     .string()
     .regex(/^[\w:-]+$/, "must be a bot token as BotFather gives it: digits, a colon, letters and digits"),
@@ -58,17 +66,37 @@ const config: z.ZodType<TelegramConfig> = z.strictObject({
     .array(z.strictObject({ command: z.string().regex(/^[a-z0-9_]{1,32}$/), description: z.string().min(1).max(256) }))
     .max(100)
     .default([]),
+  webhook: z
+    .strictObject({
+      url: z.url({ protocol: /^https?$/, error: "must be an address that begins with https://" }),
+      secret: z.string().regex(/^[\w-]{1,256}$/, "must be 1 to 256 of the characters A-Z, a-z, 0-9, _ and -"),
+    })
+    .nullable()
+    .default(null),
+});
+
+/** Only a Bot API server of one's own reaches plain http and any port. */
+const config: z.ZodType<TelegramConfig> = settings.superRefine(({ apiRoot, webhook }, faults) => {
+  if (webhook === null || !URL.canParse(webhook.url) || !URL.canParse(apiRoot)) return;
+  if (new URL(apiRoot).hostname !== "api.telegram.org") return;
+  const { protocol, port } = new URL(webhook.url);
+  const add = (message: string) => faults.addIssue({ code: "custom", path: ["webhook", "url"], message });
+  if (protocol !== "https:") {
+    add("must begin with https://, for Telegram pushes updates nowhere else; without a webhook secret they are polled");
+  } else if (!PORTS.includes(port || "443")) {
+    add(`must have port ${PORTS.join(", ")}, for Telegram pushes updates to no other; it has ${port}`);
+  }
 });
 
 export const telegram: ChannelModule<TelegramConfig> = {
   name: "telegram",
   limits,
   config,
-  open: async (settings, host) => open(settings, host),
+  open: async (given, host) => open(given, host),
 };
 
-function open(settings: TelegramConfig, host: ChannelHost): Channel {
-  const api = createApi(settings.token, settings.apiRoot);
+function open(given: TelegramConfig, host: ChannelHost): Channel {
+  const api = createApi(given.token, given.apiRoot, given.webhook?.secret);
   const life = new AbortController();
   const fields: OpenFields = new Map();
 
@@ -87,11 +115,20 @@ function open(settings: TelegramConfig, host: ChannelHost): Channel {
   const say = (to: string, text: string, replyTo: string | null, stop: AbortSignal) =>
     at(to, stop, (desk) => sendWords(desk, text, replyTo));
 
+  const ears = { api, host, say };
+  const identity = createIdentity(api, life.signal);
+  const listening = { ...ears, identity, commands: given.commands };
+  const { webhook } = given;
+  if (webhook) {
+    const handle = createIntake(ears, identity, webhook.secret, life.signal);
+    host.mount({ audience: "platform", handle });
+  }
+
   return {
     send: (to, prompt, { partial }) => at(to, life.signal, (desk) => sendCopy(desk, prompt, partial)),
     edit: (to, receipt, prompt) => at(to, life.signal, (desk) => editCopy(desk, receipt, prompt)),
     say: (to, text, replyTo) => say(to, text, replyTo, life.signal),
-    listen: (signal) => listen({ api, host, commands: settings.commands, say }, signal),
+    listen: webhook ? (signal) => keepWebhook(listening, webhook, signal) : createPolling(listening),
     close: async () => life.abort(),
   };
 }

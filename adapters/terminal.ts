@@ -57,7 +57,7 @@ export const terminal: ChannelModule<TerminalConfig> = {
   }),
   async open(config, host) {
     const inboxes = new Inboxes(host);
-    host.mount((request) => handle(request, config, host, inboxes));
+    host.mount({ audience: "operator", handle: (request) => handle(request, config, host, inboxes) });
     return channelOf(host, inboxes);
   },
 };

@@ -10,7 +10,14 @@ import { resolve } from "node:path";
 import type * as z from "zod";
 import { type Directory, type Person, peopleIn, type SessionRoute } from "./core/people.ts";
 import { createScrubber } from "./log.ts";
-import { environmentSchema, idleKeys, type Settings, settingsSchema, type Variables } from "./settings.ts";
+import {
+  DEFAULT_PORT,
+  environmentSchema,
+  idleKeys,
+  type Settings,
+  settingsSchema,
+  type Variables,
+} from "./settings.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -30,6 +37,8 @@ export interface Config {
   readonly variables: Variables;
   readonly host: string;
   readonly port: number;
+  /** Where the world reaches the webhooks and nothing else; null: they live on `port` with the rest. */
+  readonly publicPort: number | null;
   /** Absolute path of the data folder. */
   readonly data: string;
   readonly databaseUrl: string;
@@ -77,6 +86,8 @@ export function loadConfig(environment: Environment, file: SettingsFile): Config
     ...faultsOf(settings.error, file.path, raw.value, secrets),
     ...faultsOf(variables.error, "environment", given, secrets),
     ...keyFaults(given),
+    ...portFaults(given),
+    ...webhookFaults(given),
     ...(settings.success ? peopleFaults(settings.data, file.path) : []),
   ];
   if (faults.length > 0 || !settings.success || !variables.success) throw new ConfigError(faults);
@@ -87,6 +98,7 @@ export function loadConfig(environment: Environment, file: SettingsFile): Config
     variables: variables.data,
     host: variables.data.ASKGATE_HOST,
     port: Number(variables.data.ASKGATE_PORT),
+    publicPort: variables.data.ASKGATE_PUBLIC_PORT === undefined ? null : Number(variables.data.ASKGATE_PUBLIC_PORT),
     data,
     databaseUrl: variables.data.ASKGATE_DATABASE_URL ?? `sqlite:${resolve(data, "askgate.db")}`,
     locale: variables.data.ASKGATE_LOCALE ?? settings.data.locale,
@@ -139,11 +151,32 @@ function directoryOf(settings: Settings): Directory {
   };
 }
 
+function inEnvironment(path: string, rule: string, remedy: string): Fault {
+  return { file: "environment", path, value: "", rule, remedy };
+}
+
 /** One key for both would make every agent an operator. */
 function keyFaults({ ASKGATE_API_KEY: agent, ASKGATE_OPERATOR_KEY: operator }: Environment): Fault[] {
   if (agent === undefined || agent !== operator) return [];
-  const rule = "must differ from ASKGATE_API_KEY";
-  return [{ file: "environment", path: "ASKGATE_OPERATOR_KEY", value: "", rule, remedy: "Make a second key." }];
+  return [inEnvironment("ASKGATE_OPERATOR_KEY", "must differ from ASKGATE_API_KEY", "Make a second key.")];
+}
+
+/** What is told apart by its port must not share one. */
+function portFaults({ ASKGATE_PORT: port, ASKGATE_PUBLIC_PORT: open }: Environment): Fault[] {
+  if (open === undefined || Number(open) === 0 || Number(open) !== Number(port ?? DEFAULT_PORT)) return [];
+  return [inEnvironment("ASKGATE_PUBLIC_PORT", `is ${open} and must differ from ASKGATE_PORT`, "Take another port.")];
+}
+
+/** A webhook needs somebody to be called for and somewhere to be called at. */
+function webhookFaults(given: Environment): Fault[] {
+  if (given.TELEGRAM_WEBHOOK_SECRET === undefined) return [];
+  const needed = {
+    TELEGRAM_BOT_TOKEN: "Set the token of the bot, or remove the secret.",
+    ASKGATE_PUBLIC_URL: "Set the address at which Telegram reaches this gateway, or remove the secret to poll.",
+  };
+  return Object.entries(needed)
+    .filter(([name]) => given[name] === undefined)
+    .map(([name, remedy]) => inEnvironment("TELEGRAM_WEBHOOK_SECRET", `needs ${name}`, remedy));
 }
 
 /** What only people taken together can get wrong. */
@@ -237,8 +270,26 @@ const KINDS: Readonly<Record<string, string>> = {
   string: "text",
 };
 
+/** A shorter one is guessed before it is read, and hiding it would hide half the log. */
+const SHORTEST_HIDDEN = 4;
+
 function secretsOf(given: Environment): readonly string[] {
   const values = Object.entries(given).flatMap(([name, value]) => (SECRET.test(name) && value ? [value] : []));
-  const passwords = values.flatMap((value) => /^\w+:\/\/[^:/@]*:([^@]+)@/.exec(value)?.[1] ?? []);
-  return [...values.filter((value) => !value.startsWith("sqlite:")), ...passwords];
+  const secrets = values.filter((value) => !value.startsWith("sqlite:"));
+  return [...secrets, ...values.flatMap(passwordsIn)].filter((value) => value.length >= SHORTEST_HIDDEN);
+}
+
+/** The password of a database's address as it stands there, and as it is. */
+function passwordsIn(value: string): readonly string[] {
+  const inFront = /^\w+:\/\/[^:/@]*:(.+)@/.exec(value)?.[1];
+  const behind = /[?&]password=([^&#]+)/.exec(value)?.[1];
+  return [inFront, behind].flatMap((written) => (written === undefined ? [] : [written, decoded(written)]));
+}
+
+function decoded(written: string): string {
+  try {
+    return decodeURIComponent(written);
+  } catch {
+    return written;
+  }
 }

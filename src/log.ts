@@ -8,7 +8,9 @@ import { pino } from "pino";
 import type { Log } from "./ports/log.ts";
 
 /** A Telegram bot token (core.telegram.org/bots/api#authorizing-your-bot), wherever it stands in a text. */
-const TELEGRAM_TOKEN = /\d{5,}:[\w-]{30,}/g;
+const TELEGRAM_TOKEN = /\d{5,}(?::|%3A)[\w-]{30,}/gi;
+/** The address of a database, its password included. */
+const DATABASE = /\b(postgres(?:ql)?:\/\/)[^\s"'`\\<>]+/gi;
 const BEARER = /\b(Bearer\s+)[^\s"'\\,]+/gi;
 const HIDDEN = "[hidden]";
 
@@ -22,7 +24,8 @@ export function createScrubber(secrets: readonly string[]): (text: string) => st
   const known = [...new Set(written)].filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
   return (text) => {
     const clean = known.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
-    return clean.replace(TELEGRAM_TOKEN, HIDDEN).replace(BEARER, `$1${HIDDEN}`);
+    const bare = clean.replace(TELEGRAM_TOKEN, HIDDEN).replace(DATABASE, `$1${HIDDEN}`);
+    return bare.replace(BEARER, `$1${HIDDEN}`);
   };
 }
 

@@ -1,26 +1,30 @@
 /**
  * Where the house is put together: the only file that knows the engine, the store, the gateway and every channel.
  *
- * Start: hold the data folder, read the keys, open the store, listen, start the channels that are on, announce. Stop is
- * the same backwards and never longer than 10 s. A part is loaded only when a command needs it.
+ * Start: hold the data folder, read the keys, open the store, set the clock, listen, start the channels that are on,
+ * announce. Stop is the same backwards and never longer than 10 s. A part is loaded only when a command needs it.
  */
-import { existsSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { ZodError } from "zod";
 import { createClock, entropy } from "./clock.ts";
 import { type Config, readConfig } from "./config.ts";
 import { LOCALES, localeOf } from "./core/locales/locale.ts";
+import { checkDatabase, migrateDatabase, moveDatabases } from "./databases.ts";
 import type { ChannelSource, Engine } from "./engine/engine.ts";
 import { bearerKey } from "./gateway/bearer.ts";
 import type { CliConfig, RunningGateway } from "./gateway/cli/cli.ts";
 import { runCli } from "./gateway/cli/commands.ts";
 import { ensureKey, holdFolder } from "./gateway/cli/data-folder.ts";
+import type { Http } from "./gateway/http.ts";
 import type { Listening } from "./gateway/listen.ts";
+import type { Metrics } from "./gateway/metrics.ts";
 import { createLog } from "./log.ts";
 import type { Access } from "./ports/access.ts";
 import type { Caller } from "./ports/asker.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
+import { databaseName } from "./settings.ts";
 
 /** A stop that hangs is cut here; what was acknowledged is in the store already. */
 const STOP_WITHIN_MS = 10_000;
@@ -38,12 +42,15 @@ async function startGateway(config: Config): Promise<RunningGateway> {
   );
   const undo: (() => Promise<void>)[] = [() => folder.release()];
   try {
-    const { engine, listening } = await assemble(config, undo);
+    const { engine, fronts } = await assemble(config, folder.process, undo);
     const channels = await engine.health.health();
-    folder.announce(reachable(listening.url));
+    const url = reachable(fronts.url);
+    folder.announce(url);
     const names = Object.keys(channels.channels);
     return {
-      url: reachable(listening.url),
+      url,
+      publicUrl: fronts.publicUrl === null ? null : reachable(fronts.publicUrl),
+      database: databaseName(config.databaseUrl),
       channels: names,
       codes: await firstCodes(engine.access, names),
       idle: config.idle,
@@ -59,48 +66,80 @@ async function startGateway(config: Config): Promise<RunningGateway> {
 /** Builds and starts all parts; each that must be stopped puts its stop before those it depends on. */
 async function assemble(
   config: Config,
+  name: string,
   undo: (() => Promise<void>)[],
-): Promise<{ engine: Engine; listening: Listening }> {
-  const [{ openStore }, { createEngine }] = await Promise.all([
+): Promise<{ engine: Engine; fronts: Fronts }> {
+  const [{ openStore }, { createEngine }, { createMetrics }] = await Promise.all([
     import("./store/store.ts"),
     import("./engine/engine.ts"),
+    import("./gateway/metrics.ts"),
   ]);
-  const clock = createClock();
   const fixedKeys = await keysOf(config);
   const secrets = [...config.secrets, ...fixedKeys.map(({ key }) => key)];
   const log = createLog({ level: config.variables.ASKGATE_LOG_LEVEL, secrets });
   const store = await openStore(config.databaseUrl, { log });
   undo.unshift(() => store.close());
+  const clock = createClock({ reference: store.time, log });
+  undo.unshift(async () => clock.end());
+  await clock.begin();
   const settings = { locale: config.locale, directory: config.directory, fixedKeys };
   const sources = await channelsOf(config);
-  const engine = await createEngine({
-    store,
-    clock,
-    entropy,
-    log,
-    settings,
-    channels: (access) => sources.map((make) => make(access)),
-  });
-  const listening = await openFront(config, engine, clock, log);
+  const metrics = createMetrics();
+  const channels = (access: Access) => sources.map((make) => make(access));
+  const { meter } = metrics;
+  const engine = await createEngine({ store, clock, entropy, log, meter, process: name, settings, channels });
+  const fronts = await openFronts(config, { engine, clock, log, metrics });
   undo.unshift(async () => {
-    await Promise.all([listening.close(), engine.stop()]);
+    await Promise.all([fronts.close(), engine.stop()]);
   });
   await engine.start();
-  return { engine, listening };
+  return { engine, fronts };
 }
 
-/** The HTTP side. While it closes, whoever comes back over an open connection is told to come again on another one. */
-async function openFront(config: Config, engine: Engine, clock: Clock, log: Log): Promise<Listening> {
-  const { createHttp } = await import("./gateway/http.ts");
+interface Behind {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+interface Fronts {
+  readonly url: string;
+  readonly publicUrl: string | null;
+  close(): Promise<void>;
+}
+
+/** The HTTP side: with a port for the world, webhooks are served there and nowhere else. */
+async function openFronts(config: Config, { engine, clock, log, metrics }: Behind): Promise<Fronts> {
+  const { createHttp, createPublicHttp } = await import("./gateway/http.ts");
+  const { asker, access, events, health, mounts } = engine;
+  const { host, port, publicPort } = config;
+  const hosts = hostsOf(config);
+  const apart = publicPort !== null && { audiences: ["operator"] as const };
+  const http = createHttp({ asker, access, events, health, clock, log, metrics, mounts, hosts, ...apart });
+  const main = await openFront(http, { host, port }, log);
+  if (publicPort === null) return { url: main.url, publicUrl: null, close: main.close };
+  try {
+    const open = await openFront(createPublicHttp({ log, metrics, mounts }), { host, port: publicPort }, log);
+    const close = async () => {
+      await Promise.all([main.close(), open.close()]);
+    };
+    return { url: main.url, publicUrl: open.url, close };
+  } catch (error) {
+    await main.close();
+    throw error;
+  }
+}
+
+/** While it closes, whoever comes back over an open connection is told to come again on another one. */
+async function openFront(http: Http, place: { host: string; port: number }, log: Log): Promise<Listening> {
   const { HttpRefusal, problemResponse } = await import("./gateway/problem.ts");
   const { serve } = await import("./gateway/listen.ts");
-  const { asker, access, health, mounts } = engine;
-  const http = createHttp({ asker, access, health, clock, log, mounts, hosts: hostsOf(config) });
   const away = () =>
     new HttpRefusal("unavailable", 503, "The gateway is stopping; ask again.", { connection: "close" });
   let closing = false;
   const fetch = async (request: Request) => (closing ? problemResponse(away(), log) : http.fetch(request));
-  const { url, close } = await serve({ fetch }, { host: config.host, port: config.port });
+  const { url, close } = await serve({ fetch }, place);
   return {
     url,
     close() {
@@ -129,11 +168,19 @@ async function channelsOf(config: Config): Promise<readonly ((access: Access) =>
   const { TELEGRAM_BOT_TOKEN: token, TELEGRAM_API_ROOT: apiRoot } = config.variables;
   if (token !== undefined) {
     const { telegram } = await import("../adapters/telegram.ts");
-    const settings = telegram.config.safeParse({ token, apiRoot, commands: commandsIn(config.locale) });
+    const commands = commandsIn(config.locale);
+    const settings = telegram.config.safeParse({ token, apiRoot, commands, webhook: webhookOf(config) });
     if (!settings.success) throw new Error(`The settings of telegram are wrong: ${wordsOf(settings.error)}.`);
     on.push(() => channelSource(telegram, settings.data));
   }
   return on;
+}
+
+/** Where Telegram is to push updates; null: they are polled. */
+function webhookOf({ variables }: Config): { url: string; secret: string } | null {
+  const { TELEGRAM_WEBHOOK_SECRET: secret, ASKGATE_PUBLIC_URL: address } = variables;
+  if (secret === undefined || address === undefined) return null;
+  return { url: `${address.replace(/\/$/, "")}/channels/telegram`, secret };
 }
 
 function wordsOf(error: ZodError): string {
@@ -185,26 +232,20 @@ async function firstCodes(access: Access, channels: readonly string[]): Promise<
   );
 }
 
-/** Takes every step, also after one that failed; rejects with the first failure then. */
+/**
+ * Takes every step, also after one that failed; rejects with the first failure then. What still keeps the process alive
+ * after all of them is cut as well.
+ */
 async function stop(undo: readonly (() => Promise<void>)[]): Promise<void> {
   const cut = setTimeout(() => process.exit(1), STOP_WITHIN_MS);
   const failures: unknown[] = [];
   for (const step of undo) await step().catch((error: unknown) => failures.push(error));
-  clearTimeout(cut);
+  cut.unref();
   if (failures.length > 0) throw failures[0];
 }
 
-async function tryDatabase(config: Config): Promise<string> {
-  const path = /^sqlite:(.+)$/.exec(config.databaseUrl)?.[1];
-  if (path === ":memory:") return "is in memory and forgets everything at a stop";
-  if (path !== undefined && !existsSync(path)) return `${path} is made at the first start`;
-  const { openStore } = await import("./store/store.ts");
-  const store = await openStore(config.databaseUrl, { log: createLog({ level: "error", secrets: config.secrets }) });
-  await store.close();
-  return path === undefined ? "opens" : `${path} opens`;
-}
-
-function cliConfig({ data, locale, variables }: Config): CliConfig {
+function cliConfig(config: Config): CliConfig {
+  const { data, locale, variables } = config;
   const {
     ASKGATE_URL,
     ASKGATE_API_KEY,
@@ -217,7 +258,10 @@ function cliConfig({ data, locale, variables }: Config): CliConfig {
     locale,
     url: ASKGATE_URL ?? null,
     keys: { agent: ASKGATE_API_KEY ?? null, operator: ASKGATE_OPERATOR_KEY ?? null },
-    telegram: token === undefined ? null : { token, apiRoot: TELEGRAM_API_ROOT ?? null },
+    telegram:
+      token === undefined
+        ? null
+        : { token, apiRoot: TELEGRAM_API_ROOT ?? null, webhook: webhookOf(config)?.url ?? null },
   };
 }
 
@@ -242,6 +286,8 @@ if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLTo
   process.exitCode = await runCli(process.argv.slice(2), {
     config: () => cliConfig(readConfig()),
     startGateway: () => startGateway(readConfig()),
-    tryDatabase: () => tryDatabase(readConfig()),
+    tryDatabase: () => checkDatabase(readConfig()),
+    migrate: () => migrateDatabase(readConfig()),
+    move: (request) => moveDatabases(readConfig(), request),
   });
 }

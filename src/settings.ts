@@ -127,17 +127,43 @@ const port = z.string().refine((value) => /^\d{1,5}$/.test(value) && Number(valu
   error: "must be a port, 0 to 65535 (0 takes any free one)",
 });
 
+export const DEFAULT_PORT = "8787";
+
+/** The value is a secret, so each fault says what it lacks. */
+const databaseUrl = z.string().superRefine((value, { addIssue }) => {
+  const rule = databaseFault(value);
+  if (rule !== null) addIssue({ code: "custom", message: rule, params: { remedy: DATABASE_REMEDY } });
+});
+const DATABASE_REMEDY = "Set it to sqlite:data/askgate.db or postgres://user:password@host/database, for example.";
+
+/** What is wrong with the address of a database, as it reads on after its name; null: nothing. */
+export function databaseFault(value: string): string | null {
+  if (/^sqlite:./.test(value)) return null;
+  if (!/^postgres(ql)?:/.test(value)) return "must be sqlite:PATH, sqlite::memory: or postgres://…";
+  const address = URL.canParse(value) ? new URL(value) : null;
+  if (address === null) return "is no address: what is special in a user or password is written %40 for @ and the like";
+  if (address.hostname === "" && !address.searchParams.has("host")) return "names no host";
+  return /^\/[^/]+$/.test(address.pathname) ? null : "names no database behind its host";
+}
+
+/** The address of a database without user and password, for people. */
+export function databaseName(value: string): string {
+  if (!/^postgres(ql)?:/.test(value) || !URL.canParse(value)) return value;
+  const { host, pathname, searchParams } = new URL(value);
+  return `postgres://${host || searchParams.get("host")}${pathname}`;
+}
+
+/** https://core.telegram.org/bots/api#setwebhook, read 2026-11-30. */
+const webhookSecret = z.string().regex(/^[A-Za-z0-9_-]{1,256}$/, "must be 1 to 256 of the characters A-Z a-z 0-9 _ -");
+
 export const environmentSchema = z.object({
   ASKGATE_HOST: text.default("127.0.0.1"),
-  ASKGATE_PORT: port.default("8787"),
-  ASKGATE_PUBLIC_PORT: notYet("second listener"),
+  ASKGATE_PORT: port.default(DEFAULT_PORT),
+  ASKGATE_PUBLIC_PORT: port.optional(),
   ASKGATE_PUBLIC_URL: url.optional(),
   ASKGATE_URL: url.optional(),
   ASKGATE_DATA: z.string().default("data"),
-  ASKGATE_DATABASE_URL: z
-    .string()
-    .regex(/^sqlite:.+$/, "must be sqlite:PATH or sqlite::memory:; this version has no PostgreSQL store yet")
-    .optional(),
+  ASKGATE_DATABASE_URL: databaseUrl.optional(),
   ASKGATE_API_KEY: key.optional(),
   ASKGATE_OPERATOR_KEY: key.optional(),
   ASKGATE_CONFIG: z.string().optional(),
@@ -145,7 +171,7 @@ export const environmentSchema = z.object({
   ASKGATE_LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
   TELEGRAM_BOT_TOKEN: text.optional(),
   TELEGRAM_API_ROOT: url.optional(),
-  TELEGRAM_WEBHOOK_SECRET: notYet("webhook"),
+  TELEGRAM_WEBHOOK_SECRET: webhookSecret.optional(),
   DISCORD_BOT_TOKEN: notYet("Discord channel"),
   DISCORD_API_ROOT: notYet("Discord channel"),
   DISCORD_PUBLIC_KEY: notYet("Discord channel"),

@@ -9,11 +9,12 @@ import { BRIDGE_CASES, bridgeCasesFor, bridgeSuite } from "../src/testing/bridge
 import { casesFor } from "../src/testing/channel-case.ts";
 import { CHANNEL_CASES, channelSuite } from "../src/testing/channel-suite.ts";
 import { CRAMPED, hostileSubject, MUTE } from "../src/testing/hostile-channel.ts";
-import { telegramSubject } from "../src/testing/telegram-loopback.ts";
+import { telegramSubject, telegramWebhookSubject } from "../src/testing/telegram-loopback.ts";
 import { terminalSubject } from "../src/testing/terminal-loopback.ts";
 
 const SUBJECTS = [
-  telegramSubject(telegram, ({ token, url }) => ({ token, apiRoot: url, commands: [] })),
+  telegramSubject(telegram, ({ token, url }) => ({ token, apiRoot: url, commands: [], webhook: null })),
+  telegramWebhookSubject(telegram, ({ token, url }, webhook) => ({ token, apiRoot: url, commands: [], webhook })),
   terminalSubject(terminal),
   hostileSubject("a channel of forty units and nothing else", MUTE),
   hostileSubject("a channel of tiny buttons that says everything twice", CRAMPED, { twice: true }),

@@ -1,7 +1,7 @@
 /** The data folder: one gateway holds it, a dead one does not, and one that lost it touches nothing any more. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
@@ -63,6 +63,34 @@ describe("the lock of a data folder", () => {
       expect(readRecord(data)).toMatchObject({ pid: process.ppid });
       expect(existsSync(join(data, "gateway.lock"))).toBe(true);
     }
+  });
+});
+
+describe("the name of a process", () => {
+  it("is made at the first start, its owner's alone, and the same at every later one", async () => {
+    const data = makeFolder();
+    const names: string[] = [];
+    for (let start = 0; start < 3; start += 1) {
+      const held = await holdFolder(data, () => {});
+      names.push(held.process);
+      await held.release();
+    }
+    expect(names[0]).toMatch(/^[0-9a-f]{16}$/);
+    expect(new Set(names).size).toBe(1);
+    expect(statSync(join(data, "process")).mode & 0o777).toBe(0o600);
+    const other = await holdFolder(makeFolder(), () => {});
+    expect(other.process).not.toBe(names[0]);
+    await other.release();
+  });
+
+  it("is made anew where the file holds none", async () => {
+    const data = makeFolder();
+    mkdirSync(data, { recursive: true });
+    writeFileSync(join(data, "process"), "../lease\n");
+    const held = await holdFolder(data, () => {});
+    expect(held.process).toMatch(/^[0-9a-f]{16}$/);
+    expect(readFileSync(join(data, "process"), "utf8").trim()).toBe(held.process);
+    await held.release();
   });
 });
 

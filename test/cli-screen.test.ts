@@ -31,6 +31,8 @@ async function openDesk(send: typeof fetch = fetch): Promise<Desk> {
       config: () => ({ data: tmpdir(), url, keys, locale: "en", telegram: null }),
       startGateway: () => Promise.reject(new Error("a gateway is running already")),
       tryDatabase: () => Promise.reject(new Error("the database is the gateway's")),
+      migrate: () => Promise.reject(new Error("the database is the gateway's")),
+      move: () => Promise.reject(new Error("the database is the gateway's")),
     }),
     client: (name) => createClient({ url, key: keys[name], fetch: send }),
     out: (line) => out.push(line),

@@ -28,7 +28,7 @@ describe("with a gateway running", () => {
     expect(gateway.err()).toContain(`Askgate listens on ${readRecord(data)?.url}`);
     expect(gateway.err()).toMatch(/channels {2}terminal\n/);
     expect(statSync(data).mode & 0o777).toBe(0o700);
-    for (const file of ["agent.key", "operator.key", "gateway.json"]) {
+    for (const file of ["agent.key", "operator.key", "gateway.json", "process"]) {
       expect(statSync(join(data, file)).mode & 0o777, file).toBe(0o600);
     }
   });
@@ -37,6 +37,9 @@ describe("with a gateway running", () => {
     const second = run(data, ["serve"]);
     expect(await second.end).toBe(1);
     expect(second.err()).toContain(`already at ${readRecord(data)?.url}`);
+    expect(second.err()).toMatch(
+      /A second one, on the same database too, needs a data folder of its own: set ASKGATE_DATA/,
+    );
   });
 
   it("takes a question from the shell to an inbox and the answer back", async () => {
@@ -234,6 +237,8 @@ describe("before anything is read or reached", () => {
     },
     startGateway: () => Promise.reject(new Error("a gateway was started")),
     tryDatabase: () => Promise.reject(new Error("the database was opened")),
+    migrate: () => Promise.reject(new Error("the database was opened")),
+    move: () => Promise.reject(new Error("the database was opened")),
   };
   const printed: string[] = [];
   beforeEach(() => {
@@ -252,6 +257,7 @@ describe("before anything is read or reached", () => {
     ["a value that is none", ["ask", "Q?", "--timeout", "soon"]],
     ["an unknown choice", ["keys", "add", "--scope", "king"]],
     ["an argument too many", ["list", "all"]],
+    ["a move to nowhere", ["migrate", "--from", "sqlite:a.db"]],
     ["a group without a command", ["keys"]],
     ["nothing at all", []],
   ])("%s ends with 2", async (_name, argv) => {
@@ -271,7 +277,8 @@ describe("before anything is read or reached", () => {
   });
 
   it.each([
-    ...["serve", "inbox", "demo", "ask", "wait", "show", "list", "skip", "cancel", "answer", "parse", "pair", "doctor"],
+    ...["serve", "inbox", "demo", "ask", "wait", "show", "list", "skip", "cancel", "answer", "parse", "pair"],
+    ...["migrate", "doctor"],
   ])("%s explains itself with an example", async (name) => {
     expect(await runCli([name, "--help"], untouched)).toBe(0);
     expect(printed.join("")).toMatch(/--json[\s\S]*Example:\n {2}\S*askgate/);

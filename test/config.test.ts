@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigError, type Environment, loadConfig } from "../src/config.ts";
 import { createLog, createScrubber } from "../src/log.ts";
+import { databaseName } from "../src/settings.ts";
 
 const load = (settings: unknown, environment: Environment = {}) =>
   loadConfig(environment, { path: "app.json", text: JSON.stringify(settings) });
@@ -128,7 +129,54 @@ const FAULTS: readonly [string, unknown, Environment, RegExp][] = [
     { TELEGRAM_API_ROOT: "localhost" },
     /TELEGRAM_API_ROOT is "localhost" and must be a web address/,
   ],
-  ["PostgreSQL", {}, { ASKGATE_DATABASE_URL: "postgres://u:p@db/x" }, /DATABASE_URL must .* no PostgreSQL store yet/],
+  [
+    "PostgreSQL without a host",
+    {},
+    { ASKGATE_DATABASE_URL: "postgres:///askgate" },
+    /DATABASE_URL names no host\. Set it/,
+  ],
+  [
+    "PostgreSQL without a database",
+    {},
+    { ASKGATE_DATABASE_URL: "postgresql://u:p@db/" },
+    /DATABASE_URL names no database behind its host\. Set it to sqlite:\S+ or postgres:/,
+  ],
+  [
+    "a password that is not written as one",
+    {},
+    { ASKGATE_DATABASE_URL: "postgres://u:p%zz#@db:x/askgate" },
+    /DATABASE_URL is no address: what is special in a user or password is written %40/,
+  ],
+  [
+    "one port for operators and the world",
+    {},
+    { ASKGATE_PUBLIC_PORT: "8787" },
+    /ASKGATE_PUBLIC_PORT is 8787 and must differ from ASKGATE_PORT\. Take another/,
+  ],
+  [
+    "a public port beyond the last",
+    {},
+    { ASKGATE_PUBLIC_PORT: "70000" },
+    /ASKGATE_PUBLIC_PORT is "70000" and must be a/,
+  ],
+  [
+    "a webhook without a bot",
+    {},
+    { TELEGRAM_WEBHOOK_SECRET: "s3", ASKGATE_PUBLIC_URL: "https://a.example" },
+    /TELEGRAM_WEBHOOK_SECRET needs TELEGRAM_BOT_TOKEN\. Set the token/,
+  ],
+  [
+    "a webhook at no address",
+    {},
+    { TELEGRAM_WEBHOOK_SECRET: "s3", TELEGRAM_BOT_TOKEN: "1:a" },
+    /TELEGRAM_WEBHOOK_SECRET needs ASKGATE_PUBLIC_URL\. Set the address/,
+  ],
+  [
+    "a secret the platform refuses",
+    {},
+    { TELEGRAM_WEBHOOK_SECRET: "a b", TELEGRAM_BOT_TOKEN: "1:a", ASKGATE_PUBLIC_URL: "https://a.example" },
+    /TELEGRAM_WEBHOOK_SECRET must be 1 to 256 of the characters A-Z a-z 0-9 _ -\. Correct it/,
+  ],
   [
     "a short key",
     {},
@@ -176,13 +224,35 @@ describe("what stops the start", () => {
   });
 });
 
+describe("the database and the ports", () => {
+  it.each([
+    "sqlite::memory:",
+    "sqlite:data/a.db",
+    "postgres://me:pa%40ss@db.example:5433/askgate?sslmode=require",
+    "postgresql://db/askgate",
+    "postgres:///askgate?host=/run/postgresql",
+  ])("takes %s", (url) => {
+    expect(load({}, { ASKGATE_DATABASE_URL: url }).databaseUrl).toBe(url);
+  });
+
+  it("shows neither user nor password of a database to people", () => {
+    expect(databaseName("postgresql://me:pa%40ss@db.example:5433/askgate?sslmode=require")).toBe(
+      "postgres://db.example:5433/askgate",
+    );
+    expect(databaseName("postgres:///askgate?host=/run/postgresql")).toBe("postgres:///run/postgresql/askgate");
+    expect(databaseName("sqlite:data/a.db")).toBe("sqlite:data/a.db");
+  });
+
+  it("has a port for the world only where one is set, any free one also beside any free one", () => {
+    expect(load({}).publicPort).toBeNull();
+    expect(load({}, { ASKGATE_PORT: "0", ASKGATE_PUBLIC_PORT: "0" })).toMatchObject({ port: 0, publicPort: 0 });
+    expect(load({}, { ASKGATE_PUBLIC_PORT: "8443" }).publicPort).toBe(8443);
+  });
+});
+
 describe("what this version does not have yet", () => {
   const VARIABLES = {
-    ...{
-      TELEGRAM_WEBHOOK_SECRET: "webhook",
-      ASKGATE_PUBLIC_PORT: "second listener",
-      ASKGATE_CALLBACK_SECRET: "callbacks",
-    },
+    ASKGATE_CALLBACK_SECRET: "callbacks",
     ...{
       DISCORD_BOT_TOKEN: "Discord channel",
       DISCORD_API_ROOT: "Discord channel",
@@ -234,6 +304,20 @@ describe("the log", () => {
     const { err: written, deep } = JSON.parse(line);
     expect(written.message).toContain("bot[hidden]/getMe");
     expect(deep).toEqual({ list: ["[hidden]"] });
+  });
+
+  it("hides the password of the database, as it is written and as it is, and the address of any database", () => {
+    const { secrets } = load({}, { ASKGATE_DATABASE_URL: "postgres://me:pa%40ss-w0rd@db/askgate?password=oth%20er1" });
+    const lines: string[] = [];
+    const log = createLog({ level: "info", secrets, write: (line) => lines.push(line) });
+    const text = "pa%40ss-w0rd pa@ss-w0rd oth%20er1 oth er1 postgresql://you:their-own@else/db, and postgres: x";
+    log.warn({ deep: [text], url: "postgres://me:pa%40ss-w0rd@db/askgate?password=oth%20er1" }, text);
+    expect(lines.join("")).not.toMatch(/pa(%40|@)ss|er1|their-own|@db|@else/);
+    expect(JSON.parse(lines.join("")).msg).toContain("postgresql://[hidden] and postgres: x");
+  });
+
+  it("does not take a password of two characters for words everywhere", () => {
+    expect(load({}, { ASKGATE_DATABASE_URL: "postgres://a:pg@db/askgate" }).secrets).not.toContain("pg");
   });
 
   it("keeps what is below its level to itself", () => {

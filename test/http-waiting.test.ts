@@ -4,7 +4,7 @@ import { createClient } from "../src/client.ts";
 import { createHttp } from "../src/gateway/http.ts";
 import { type Listening, serve } from "../src/gateway/listen.ts";
 import { PULSE_MS } from "../src/gateway/pulse.ts";
-import { type EngineStand, openEngine, silentLog } from "../src/testing/asker-engine.ts";
+import { type EngineStand, frontOf, openEngine } from "../src/testing/asker-engine.ts";
 import { inquiryOf, refusal } from "../src/testing/asker-harness.ts";
 import { until } from "../src/testing/until.ts";
 
@@ -21,10 +21,8 @@ async function stand(): Promise<EngineStand> {
   return engine;
 }
 
-async function listen({ engine, clock }: EngineStand, port = 0): Promise<Listening> {
-  const { asker, access, health, mounts } = engine;
-  const http = createHttp({ asker, access, health, mounts, clock, log: silentLog });
-  const listening = await serve(http, { host: "127.0.0.1", port, drainMs: 20 });
+async function listen(engine: EngineStand, port = 0): Promise<Listening> {
+  const listening = await serve(createHttp(frontOf(engine)), { host: "127.0.0.1", port, drainMs: 20 });
   open.push(listening);
   return listening;
 }
@@ -66,6 +64,7 @@ describe("POST /v1/ask_user", () => {
     let made = 0;
     const clock = {
       now: engine.clock.now,
+      steadySince: engine.clock.steadySince,
       at(at: number, wake: () => void) {
         const timer = ++made;
         timers.add(timer);
@@ -79,8 +78,7 @@ describe("POST /v1/ask_user", () => {
         };
       },
     };
-    const { asker, access, health, mounts } = engine.engine;
-    const http = createHttp({ asker, access, health, mounts, clock, log: silentLog });
+    const http = createHttp(frontOf(engine, { clock }));
     const gone = new AbortController();
     const headers = { authorization: `Bearer ${engine.keys.agent}`, "content-type": "application/json" };
     const body = JSON.stringify(inquiryOf({ id: "shared" }));
@@ -110,8 +108,7 @@ describe("POST /v1/ask_user", () => {
 
   it("does not count a result as collected that the connection did not take", async () => {
     const engine = await stand();
-    const { asker, access, health, mounts } = engine.engine;
-    const http = createHttp({ asker, access, health, mounts, clock: engine.clock, log: silentLog });
+    const http = createHttp(frontOf(engine));
     const headers = { authorization: `Bearer ${engine.keys.agent}`, "content-type": "application/json" };
     const ask = () =>
       http.fetch(

@@ -1,12 +1,17 @@
 /**
  * README.md does what it says: every snippet of it is run as a new user would run it, and what it shows is what comes.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ts from "typescript";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { loadConfig } from "../src/config.ts";
 import { TRANSITIONS } from "../src/core/inquiry.ts";
+import { openStore } from "../src/store/store.ts";
+import { freshDatabase } from "../src/testing/postgres.ts";
+import { inquiryOf, silent } from "../src/testing/store-samples.ts";
 import { until } from "../src/testing/until.ts";
 import { deliveryDiagram, inquiryArrows, inquiryDiagram } from "./readme/diagrams.ts";
 import { ROOT, readme, type Snippet, snippets } from "./readme/document.ts";
@@ -19,7 +24,12 @@ const QUICK_START = "An answered question in two minutes";
 const WHOLE_CLONE = ["npm ci && npm start", "npm ci && npm test", "npm test", "npm run bench"];
 
 const of = (language: string) => snippets.filter((one) => one.language === language);
-const commands = of("sh").filter((one) => !WHOLE_CLONE.includes(one.text) && one.section !== QUICK_START);
+const MACHINES = "Several machines";
+/** Run apart from the others: it does not end by itself. */
+const endless = of("sh").filter((one) => one.text.startsWith("curl -N"));
+const commands = of("sh").filter(
+  (one) => !WHOLE_CLONE.includes(one.text) && !endless.includes(one) && ![QUICK_START, MACHINES].includes(one.section),
+);
 const greetings = of("text").filter((one) => /listens on|nobody is linked/.test(one.text));
 /** What is to be seen after a snippet; null where the page shows nothing. */
 const outputOf = (snippet: Snippet) => {
@@ -66,9 +76,39 @@ describe("in a fresh clone", () => {
     expectShown(outputOf(snippet), await whileSomebodyAnswers(stand, stand.run(snippet.text)), stand);
   });
 
+  it.each(endless.map(at))("%s: the stream tells of what is asked", async (_place, { text }) => {
+    const stream = stand.watch(text);
+    await until("it is open", () => stream.out().includes("id: "), 30_000);
+    await whileSomebodyAnswers(stand, stand.run('npm run -s askgate -- ask "Well?"'));
+    await until("both ends are told", () => /event: inquiry.created[\s\S]*event: inquiry.answered/.test(stream.out()));
+    await stream.stop();
+  });
+
   it.each(of("ts").map(at))("%s: the program runs and prints what the page shows", async (_place, snippet) => {
     writeFileSync(join(stand.folder, "ask.ts"), stand.placed(snippet.text));
     expectShown(outputOf(snippet), await whileSomebodyAnswers(stand, stand.run("node --import tsx ask.ts")), stand);
+  });
+});
+
+describe(MACHINES, () => {
+  const [settings, move] = of("sh").filter((one) => one.section === MACHINES);
+  const PUBLISHED = "postgres://askgate:password@db.internal/askgate";
+
+  it("questions are moved as shown, and the settings shown are valid", async () => {
+    const url = await freshDatabase(inject("postgres"));
+    const folder = mkdtempSync(join(tmpdir(), "askgate-readme-"));
+    const old = await openStore(`sqlite:${join(folder, "askgate.db")}`, { log: silent });
+    await old.commit({ create: [inquiryOf("inq_1")] });
+    await old.close();
+    const text = (move?.text ?? "").replace(PUBLISHED, url).replace("sqlite:data/", `sqlite:${folder}/`);
+    execFileSync("bash", ["-c", text], { cwd: ROOT, stdio: "ignore" });
+    const moved = await openStore(url, { log: silent });
+    expect((await moved.inquiry("inq_1"))?.status).toBe("waiting");
+    await moved.close();
+    rmSync(folder, { recursive: true });
+    const filled = (settings?.text ?? "").replace("…", "k".repeat(16)).replace("…", "o".repeat(16));
+    const environment = Object.fromEntries(filled.split("\n").map((line) => line.split(/=(.*)/s).slice(0, 2)));
+    expect(loadConfig(environment, { path: "app.json", text: null }).databaseUrl).toBe(PUBLISHED);
   });
 });
 

@@ -116,7 +116,7 @@ describe("a slow chat", () => {
 
   it("costs one poll and no time where it is not that slow", async () => {
     await bot.end();
-    bot = await startBot({ clock: { now: () => Date.now(), at: () => () => {} } });
+    bot = await startBot({ clock: { now: () => Date.now(), steadySince: () => 0, at: () => () => {} } });
     await bot.listen();
     const before = polls();
     says(ANA, "quick");
@@ -282,5 +282,20 @@ describe("stopping", () => {
     held[0]?.();
     await done;
     expect(heard()).toEqual(["one"]);
+  });
+
+  it("before the platform confirmed what is done hands it over once, when it listens again", async () => {
+    await bot.listen();
+    const before = polls();
+    bot.server.inject("getUpdates", { connection: "hang" });
+    says(ANA, "one");
+    await bot.server.waitFor(() => polls() === before + 1);
+    expect(heard()).toEqual(["one"]);
+    await bot.stop();
+    expect(bot.server.unconfirmed()).toHaveLength(1);
+    says(ANA, "two");
+    await bot.listen();
+    await settled();
+    expect(heard()).toEqual(["one", "two"]);
   });
 });

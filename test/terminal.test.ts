@@ -18,6 +18,7 @@ function createHandClock(): Clock & { advance(ms: number): void } {
   const timers = new Set<{ at: number; wake: () => void }>();
   return {
     now: () => now,
+    steadySince: () => 0,
     at(at, wake) {
       const timer = { at, wake };
       timers.add(timer);
@@ -61,8 +62,8 @@ async function setUp(clock: Clock = createClock(), receive?: ChannelHost["receiv
       return receive ? receive(event) : { notice: null, say: event.kind === "text" ? `heard ${event.text}` : null };
     },
     report() {},
-    mount(mounted) {
-      handler = mounted;
+    mount({ handle }) {
+      handler = handle;
     },
     clock,
     log: SILENT,

@@ -14,14 +14,17 @@ const SHORTEST_SECRET = 8;
 export interface Api {
   /** Rejects with telegraf's errors; `signal` ends it. */
   call<M extends keyof Methods>(method: M, payload: Opts<M>, signal: AbortSignal): Promise<unknown>;
-  /** The text without the token. */
+  /** The text without the token and other secrets. */
   scrub(text: string): string;
 }
 
-export function createApi(token: string, apiRoot: string): Api {
+/** @param webhookSecret another text to keep out of errors */
+export function createApi(token: string, apiRoot: string, webhookSecret = ""): Api {
   // A sub-path is lost without the slash, and a webhook's answer would swallow errors.
   const client = new Telegram(token, { apiRoot: `${apiRoot.replace(/\/+$/, "")}/`, webhookReply: false });
-  const secrets = [token, ...token.split(":").slice(1)].filter(({ length }) => length >= SHORTEST_SECRET);
+  const secrets = [token, ...token.split(":").slice(1), webhookSecret].filter(
+    ({ length }) => length >= SHORTEST_SECRET,
+  );
   return {
     call: async (method, payload, signal) => client.callApi(method, payload, { signal: signal as AbortSignal & Shim }),
     scrub: (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "<token>"), text),

@@ -65,7 +65,7 @@ function readSafely({ api, host }: Ears, self: Self, update: NativeUpdate): Inco
     return readUpdate(update, self, host.clock.now());
   } catch (error) {
     const fields = { channel: "telegram", event: update.update_id, error: describe(api, error) };
-    host.log.error(fields, "an update of an unknown shape was dropped");
+    host.log.warn(fields, "an update of an unknown shape was dropped");
     return { event: null, query: null };
   }
 }

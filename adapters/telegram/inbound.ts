@@ -4,6 +4,7 @@
  * It reads and never judges. Whoever hides behind a group or a channel is nobody (`actor` null); other bots, edits and
  * service messages say nothing; what another bot was addressed with is not for us.
  */
+import { z } from "zod";
 import type { InboundEvent } from "../../src/ports/channel.ts";
 import type { Instant } from "../../src/ports/clock.ts";
 import { formatAddress } from "./address.ts";
@@ -21,54 +22,58 @@ export interface Incoming {
   readonly query: string | null;
 }
 
-/** The fields read here; everything may be missing, for the platform adds and omits as it likes. */
+/** An update as it came: nothing but its number has been looked at. */
 export interface NativeUpdate {
   readonly update_id: number;
-  readonly message?: NativeMessage;
-  readonly callback_query?: NativeQuery;
 }
 
-interface NativeUser {
-  readonly id: number;
-  readonly is_bot?: boolean;
-  readonly first_name?: string;
-  readonly last_name?: string;
-}
+const user = z.looseObject({
+  id: z.int(),
+  is_bot: z.boolean().optional(),
+  first_name: z.string().optional(),
+  last_name: z.string().optional(),
+});
 
-interface NativeEntity {
-  readonly type: string;
-  readonly offset: number;
-  readonly length: number;
-  readonly user?: NativeUser;
-}
+const entities = z
+  .array(z.looseObject({ type: z.string(), offset: z.int(), length: z.int(), user: user.optional() }))
+  .optional();
 
-interface NativePlace {
-  readonly message_id: number;
-  readonly chat: { readonly id: number; readonly type: string };
-  readonly message_thread_id?: number;
-  readonly is_topic_message?: boolean;
-}
+const place = z.looseObject({
+  message_id: z.int(),
+  chat: z.looseObject({ id: z.int(), type: z.string() }),
+  message_thread_id: z.int().optional(),
+  is_topic_message: z.boolean().optional(),
+});
 
-interface NativeMessage extends NativePlace {
-  readonly date: number;
-  readonly from?: NativeUser;
-  readonly sender_chat?: unknown;
-  readonly text?: string;
-  readonly entities?: readonly NativeEntity[];
-  readonly caption?: string;
-  readonly caption_entities?: readonly NativeEntity[];
-  readonly reply_to_message?: NativeMessage;
-  readonly forum_topic_created?: unknown;
-  readonly migrate_to_chat_id?: number;
-}
+const parent = z.looseObject({
+  message_id: z.int(),
+  from: user.optional(),
+  forum_topic_created: z.unknown().optional(),
+});
 
-interface NativeQuery {
-  readonly id: string;
-  readonly from: NativeUser;
-  readonly data?: string;
-  /** Without `date` or with 0 the platform no longer knows its content, but still its place. */
-  readonly message?: NativePlace;
-}
+const message = place.extend({
+  date: z.int(),
+  from: user.optional(),
+  sender_chat: z.unknown().optional(),
+  text: z.string().optional(),
+  entities,
+  caption: z.string().optional(),
+  caption_entities: entities,
+  reply_to_message: parent.optional(),
+  migrate_to_chat_id: z.int().optional(),
+});
+
+/** On a message whose content the platform no longer knows, it still knows the place. */
+const query = z.looseObject({ id: z.string(), from: user, data: z.string().optional(), message: place.optional() });
+
+/** The fields read here; everything may be missing that is optional, for the platform adds and omits as it likes. */
+const native = z.looseObject({ update_id: z.int(), message: message.optional(), callback_query: query.optional() });
+
+type NativeUser = z.infer<typeof user>;
+type NativeEntity = NonNullable<z.infer<typeof entities>>[number];
+type NativePlace = z.infer<typeof place>;
+type NativeMessage = z.infer<typeof message>;
+type NativeQuery = z.infer<typeof query>;
 
 /** Kinds of messages a person sends that carry no words; anything else without text is a service message. */
 const MEDIA = [
@@ -76,10 +81,20 @@ const MEDIA = [
   ...["location", "venue", "contact", "poll", "dice", "game", "story", "checklist"],
 ];
 
+/** In which chat it happened, as far as it says so; whoever waits in line by it is not read yet. */
+export function chatOf(update: NativeUpdate): unknown {
+  const { message, callback_query } = update as { message?: Where; callback_query?: { message?: Where } };
+  return (message ?? callback_query?.message)?.chat?.id;
+}
+
+type Where = { readonly chat?: { readonly id?: unknown } | null } | null;
+
 const NOTHING: Incoming = { event: null, query: null };
 
-/** `now` serves for presses, which carry no time of their own. */
-export function readUpdate(update: NativeUpdate, self: Self, now: Instant): Incoming {
+/** `now` serves for presses, which carry no time of their own. Throws, quoting nothing, at a shape nobody knows. */
+export function readUpdate(raw: NativeUpdate, self: Self, now: Instant): Incoming {
+  const { data: update, error } = native.safeParse(raw);
+  if (!update) throw new Error(error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "));
   // Another bot on the same data counts its updates anew.
   const eventId = `${self.id}:${update.update_id}`;
   if (update.callback_query) return readQuery(update.callback_query, eventId, now);
@@ -122,7 +137,7 @@ function whereOf({ chat, message_thread_id, is_topic_message }: NativePlace): { 
 }
 
 /** In a topic each message seems to reply to the notice of the topic's creation, which is nobody's prompt. */
-function replyToBot(parent: NativeMessage | undefined, self: Self): string | null {
+function replyToBot(parent: NativeMessage["reply_to_message"], self: Self): string | null {
   if (parent?.from?.id !== self.id || parent.forum_topic_created !== undefined) return null;
   return String(parent.message_id);
 }

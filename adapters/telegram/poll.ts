@@ -5,13 +5,11 @@
  * when, is for the lines to say. While something waits the platform answers at once with the same again, so polls are
  * spaced then. The loop ends only by `signal`.
  */
-import type { ChannelState } from "../../src/ports/channel.ts";
 import { type Api, bounded } from "./api.ts";
-import { retryAfterOf, statusOf } from "./failure.ts";
-import { createHand, describe, type Ears, type Hand } from "./hand.ts";
+import { createHand, type Ears, type Hand } from "./hand.ts";
 import type { NativeUpdate, Self } from "./inbound.ts";
 import { type Lines, openLines } from "./lines.ts";
-import { nap } from "./nap.ts";
+import { ALLOWED_UPDATES, introduce, type Listening, recover } from "./listening.ts";
 
 /** Seconds the platform holds a poll that has nothing to say; 50 is its common upper end. */
 const HOLD_SECONDS = 50;
@@ -19,17 +17,8 @@ const HOLD_SECONDS = 50;
 const BATCH = 100;
 const POLL_TIMEOUT_MS = (HOLD_SECONDS + 15) * 1000;
 const CALL_TIMEOUT_MS = 15_000;
-/**
- * Waits before the next attempt: after faults doubling but never long, since people wait to be heard; steady for another
- * poller, slow while the token is bad. A wait the platform asks for is kept, within reason.
- */
-const WAIT = { firstMs: 1_000, maxMs: 5_000, conflictMs: 3_000, unauthorizedMs: 60_000, mostAskedMs: 300_000 } as const;
 /** Between polls while updates wait, doubling as long as nothing new comes: how late others in need are heard then. */
 const SPACE = { firstMs: 50, maxMs: 400 } as const;
-
-export interface Listening extends Ears {
-  readonly commands: readonly { readonly command: string; readonly description: string }[];
-}
 
 interface Ear {
   readonly hand: Hand;
@@ -46,12 +35,25 @@ interface Condition {
   fruitless: number;
 }
 
-export async function listen(listening: Listening, signal: AbortSignal): Promise<void> {
+/** Listens as often as it is called, one call after the other. */
+export function createPolling(listening: Listening): (signal: AbortSignal) => Promise<void> {
+  /** What the platform may show again although it is done: no network is sure enough to confirm it at the end. */
+  let done: ReadonlySet<number> = new Set();
+  return async (signal) => {
+    done = await poll(listening, done, signal);
+  };
+}
+
+async function poll(
+  listening: Listening,
+  before: ReadonlySet<number>,
+  signal: AbortSignal,
+): Promise<ReadonlySet<number>> {
   const condition: Condition = { up: false, backlog: null, failures: 0, fruitless: 0 };
   let ear: Ear | null = null;
   while (!signal.aborted) {
     try {
-      ear ??= openEar(listening, await introduce(listening, signal), signal);
+      ear ??= openEar(listening, await begin(listening, signal), before, signal);
       await hear(listening, ear.lines, condition, signal);
     } catch (error) {
       if (signal.aborted) break;
@@ -59,35 +61,26 @@ export async function listen(listening: Listening, signal: AbortSignal): Promise
       await recover(listening, ++condition.failures, error, signal);
     }
   }
-  await ear?.lines.ended();
+  const done = await ear?.lines.ended();
   await ear?.hand.told();
+  return done ?? before;
 }
 
-function openEar(ears: Ears, self: Self, signal: AbortSignal): Ear {
+/** A webhook set earlier would keep the updates from us. */
+async function begin(listening: Listening, stop: AbortSignal): Promise<Self> {
+  const self = await introduce(listening, stop);
+  await bounded(stop, CALL_TIMEOUT_MS, (signal) => listening.api.call("deleteWebhook", {}, signal));
+  return self;
+}
+
+function openEar(ears: Ears, self: Self, before: ReadonlySet<number>, signal: AbortSignal): Ear {
   const hand = createHand(ears, self, signal);
-  return { hand, lines: openLines(hand.over, ears.host, signal) };
-}
-
-/** Who we are, and that updates are fetched, not pushed. The command list is a courtesy and may fail. */
-async function introduce({ api, host, commands }: Listening, stop: AbortSignal): Promise<Self> {
-  return await bounded(stop, CALL_TIMEOUT_MS, async (signal) => {
-    const me = (await api.call("getMe", {}, signal)) as Partial<Self> & { can_read_all_group_messages?: boolean };
-    const { id, username, can_read_all_group_messages: readsGroups = false } = me ?? {};
-    if (id === undefined || username === undefined) throw new Error("getMe was answered without id and username");
-    await api.call("deleteWebhook", {}, signal);
-    host.log.info({ channel: "telegram", bot: username, readsGroups }, "updates are read");
-    if (commands.length > 0) {
-      await api.call("setMyCommands", { commands }, signal).catch((error: unknown) => {
-        host.log.warn({ channel: "telegram", error: describe(api, error) }, "the command list was not set");
-      });
-    }
-    return { id, username };
-  });
+  return { hand, lines: openLines(hand.over, ears.host, signal, before) };
 }
 
 /** One poll and what follows from it. Rejects when the platform gave no updates. */
 async function hear({ api, host }: Ears, lines: Lines, condition: Condition, signal: AbortSignal): Promise<void> {
-  const updates = await poll(api, lines.offset(), condition.up ? HOLD_SECONDS : 0, signal);
+  const updates = await fetchUpdates(api, lines.offset(), condition.up ? HOLD_SECONDS : 0, signal);
   condition.failures = 0;
   if (updates.length < BATCH) condition.backlog ??= updates.at(-1)?.update_id ?? -1;
   condition.fruitless = lines.join(updates) > 0 ? 0 : condition.fruitless + 1;
@@ -97,32 +90,15 @@ async function hear({ api, host }: Ears, lines: Lines, condition: Condition, sig
   host.report("up");
 }
 
-async function poll(
+async function fetchUpdates(
   api: Api,
   offset: number | null,
   timeout: number,
   stop: AbortSignal,
 ): Promise<readonly NativeUpdate[]> {
   const from = offset === null ? {} : { offset };
-  const request = { ...from, limit: BATCH, timeout, allowed_updates: ["message", "callback_query"] as const };
+  const request = { ...from, limit: BATCH, timeout, allowed_updates: ALLOWED_UPDATES };
   const updates = await bounded(stop, POLL_TIMEOUT_MS, (signal) => api.call("getUpdates", request, signal));
   if (!Array.isArray(updates)) throw new Error("getUpdates was answered without a list");
   return updates as readonly NativeUpdate[];
-}
-
-async function recover({ api, host }: Ears, failures: number, error: unknown, signal: AbortSignal): Promise<void> {
-  const { state, waitMs } = verdict(error, failures);
-  const reason = describe(api, error);
-  host.report(state, reason);
-  host.log.warn({ channel: "telegram", state, error: reason, waitMs }, "updates cannot be read");
-  await nap(host.clock, waitMs, signal).over;
-}
-
-function verdict(error: unknown, failures: number): { readonly state: ChannelState; readonly waitMs: number } {
-  const status = statusOf(error);
-  if (status === 409) return { state: "conflict", waitMs: WAIT.conflictMs };
-  if (status === 401 || status === 404) return { state: "unauthorized", waitMs: WAIT.unauthorizedMs };
-  const asked = retryAfterOf(error);
-  const askedMs = asked === null ? null : Math.min(WAIT.mostAskedMs, Math.max(WAIT.firstMs, asked));
-  return { state: "down", waitMs: askedMs ?? Math.min(WAIT.maxMs, WAIT.firstMs * 2 ** (failures - 1)) };
 }

@@ -71,12 +71,12 @@ const GATEWAY_FILES = [
   "^src/gateway/",
   "^src/client[.-]",
   CORE("errors|fault|decision|question|answer"),
-  PORT("asker|access|health|clock|log"),
+  PORT("asker|access|health|events|meter|clock|log"),
 ];
 
 const GATEWAY_PACKAGES = [
   ...["zod", "hono", "@hono", "commander", "@clack/prompts", "@modelcontextprotocol", "jose", "standardwebhooks"],
-  ...["request-filtering-agent", "web-push", "esbuild", "proper-lockfile", "node:*"],
+  ...["request-filtering-agent", "web-push", "esbuild", "prom-client", "proper-lockfile", "node:*"],
 ];
 
 const rooms = [
@@ -94,14 +94,14 @@ const rooms = [
     comment: "The engine reaches the world through ports alone.",
   }),
   ...room("store", "^src/store/", {
-    files: ["^src/store/", CORE("errors"), PORT("store|clock|log")],
+    files: ["^src/store/", CORE("errors"), PORT("store|access-store|event|lease|clock|log")],
     types: ["^src/core/"],
     comment: "A store keeps what the engine hands it; it decides nothing about it.",
   }),
   ...room("gateway", "^src/gateway/", {
     fromNot: ["^src/gateway/cli/"],
     files: GATEWAY_FILES,
-    types: ["^src/core/"],
+    types: ["^src/core/", PORT("channel")],
     comment: "The gateway serves agents through the asker port and never touches engine, store or channels.",
   }),
   ...room("cli", "^src/gateway/cli/", {
@@ -146,6 +146,8 @@ module.exports = {
     oneImporter("proper-lockfile", "^src/gateway/cli/data-folder\\.ts$"),
     oneImporter("kysely", "^src/store/"),
     oneImporter("better-sqlite3", "^src/store/"),
+    oneImporter("pg", "^src/store/"),
+    oneImporter("prom-client", "^src/gateway/metrics\\.ts$"),
     oneImporter("hono", "^src/(gateway/|main\\.ts$)"),
     oneImporter("@hono/node-server", "^src/(gateway/|main\\.ts$)"),
     oneImporter("@hono/zod-openapi", "^src/gateway/"),

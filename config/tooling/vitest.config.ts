@@ -6,6 +6,7 @@ export default defineConfig({
     root: new URL("../..", import.meta.url).pathname,
     include: ["test/**/*.test.ts"],
     environment: "node",
+    globalSetup: "test/fixtures/postgres-setup.ts",
     testTimeout: 20_000,
     hookTimeout: 20_000,
     retry: 0,

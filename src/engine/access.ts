@@ -12,7 +12,7 @@ import type { Pairing } from "./pairing.ts";
 
 export function createAccess(keyring: Keyring, keeper: DirectoryKeeper, pairing: Pairing): Access {
   return {
-    authenticate: async (key) => keyring.callerOf(key),
+    authenticate: keyring.callerOf,
     mayAdminister,
     async addKey(caller, input) {
       requireAdministrator(caller, "make keys");

@@ -3,8 +3,9 @@
  * sends go to the new one, events from the new one count as from the old.
  */
 import { withoutTopic } from "../core/people.ts";
+import type { AccessStore } from "../ports/access-store.ts";
 import type { Instant } from "../ports/clock.ts";
-import type { AccessStore } from "../ports/store.ts";
+import { refreshing } from "./refresh.ts";
 
 export interface Addresses {
   /** The name to send to. */
@@ -12,32 +13,37 @@ export interface Addresses {
   /** The name everything here knows it by. */
   known(address: string): string;
   move(from: string, to: string, at: Instant): Promise<void>;
+  /** Reads the renamed addresses again. */
+  refresh(): Promise<void>;
 }
 
 export async function createAddresses(store: AccessStore): Promise<Addresses> {
-  const forward = new Map<string, string>();
-  const backward = new Map<string, string>();
-  const learn = (from: string, to: string) => {
-    forward.set(from, to);
-    backward.set(to, backward.get(from) ?? from);
-    for (const [earlier, target] of forward) if (target === from) forward.set(earlier, to);
-  };
-  for (const { from, to } of await store.movedAddresses()) learn(from, to);
+  /** Every earlier name of a chat to its newest, and that to its first. */
+  let newest: ReadonlyMap<string, string> = new Map();
+  let first: ReadonlyMap<string, string> = new Map();
+  const refresh = refreshing(async () => {
+    const moved = await store.movedAddresses();
+    newest = new Map(moved.map(({ from, to }) => [from, to]));
+    first = new Map(moved.toReversed().map(({ from, to }) => [to, from]));
+  });
+  await refresh();
 
-  const rename = (names: ReadonlyMap<string, string>, address: string) => {
+  function renamed(address: string, nameOf: (chat: string) => string): string {
     const chat = withoutTopic(address);
-    const name = names.get(chat);
-    return name === undefined ? address : name + address.slice(chat.length);
-  };
+    return nameOf(chat) + address.slice(chat.length);
+  }
+  const current = (chat: string) => newest.get(chat) ?? chat;
+  const known = (chat: string) => first.get(current(chat)) ?? chat;
 
   return {
-    current: (address) => rename(forward, address),
-    known: (address) => rename(backward, address),
+    refresh,
+    current: (address) => renamed(address, current),
+    known: (address) => renamed(address, known),
     async move(from, to, at) {
       const old = withoutTopic(from);
-      if (forward.get(old) === to) return;
+      if (newest.get(old) === to) return;
       await store.moveAddress(old, to, at);
-      learn(old, to);
+      await refresh();
     },
   };
 }

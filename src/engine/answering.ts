@@ -10,6 +10,7 @@ import { readReply } from "../core/reading.ts";
 import type { Caller, InquiryView } from "../ports/asker.ts";
 import { applyEvent, type Context } from "./context.ts";
 import { valid } from "./door.ts";
+import { called, settled } from "./trail.ts";
 import { viewOf } from "./view.ts";
 import { findInquiry, requireOperator } from "./visibility.ts";
 
@@ -56,8 +57,10 @@ async function change(
     ...(once !== undefined && { once: { key: once, reply: (after: Inquiry) => viewOf(after, copies) } }),
   });
   if (applied.outcome === "repeat") return applied.reply as InquiryView;
+  called(context, inquiry, call, applied.outcome === "refused" ? applied.refusal.code : "done");
   if (applied.outcome === "refused") throw new AskgateError(applied.refusal.code, applied.refusal.message);
-  return viewOf(applied.inquiry, await store.copies(inquiry.uid));
+  if (applied.outcome === "done") settled(context, applied.inquiry);
+  return viewOf(applied.inquiry, copies);
 }
 
 function authorOf(caller: Caller): Author {

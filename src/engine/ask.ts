@@ -17,6 +17,7 @@ import type { Context } from "./context.ts";
 import { refuseUnreachable } from "./door.ts";
 import { mintInquiryId, mintPromptKey, mintRowId } from "./mint.ts";
 import { planTask } from "./tasks.ts";
+import { asked, settled } from "./trail.ts";
 import { ownSession } from "./visibility.ts";
 
 /** A settled result is handed to a repeated call for this long, until it was collected. */
@@ -30,7 +31,7 @@ export interface Asked {
 export interface AskOptions {
   /** The id where the input names none. */
   readonly fallbackId?: string | undefined;
-  /** Called with each uid before it is stored. */
+  /** For a call that waits: called with each uid before it is stored. */
   readonly onMinted?: (uid: string) => void;
 }
 
@@ -50,7 +51,7 @@ export async function ask(
     refuseUnreachable(context.directory(), input);
     const inquiry = draft(context, caller, input, { id, session, contentKey });
     options.onMinted?.(inquiry.uid);
-    const created = await create(context, inquiry);
+    const created = await create(context, inquiry, options.onMinted !== undefined);
     if (created) return { inquiry: created, created: true };
   }
 }
@@ -113,7 +114,7 @@ function draft(
 }
 
 /** One attempt; null when somebody else changed the task or took the id meanwhile. */
-async function create(context: Context, wanted: Inquiry): Promise<Inquiry | null> {
+async function create(context: Context, wanted: Inquiry, waited: boolean): Promise<Inquiry | null> {
   const task = wanted.task ? await planTask(context, wanted.owner, wanted.task) : null;
   const place = task ? { ...wanted, task: task.state } : wanted;
   const sensitive = place.questions.some((question) => question.sensitive);
@@ -125,10 +126,14 @@ async function create(context: Context, wanted: Inquiry): Promise<Inquiry | null
     ...task?.commit,
     create: [inquiry],
     add: [...rows, ...deadlineOf(context, inquiry)],
+    ...(waited && context.store.shared && { waiter: context.process }),
   });
   if (result.outcome !== "done") return null;
-  context.changed(inquiry);
-  for (const superseded of task?.superseded ?? []) context.changed(superseded);
+  asked(context, inquiry, rows);
+  for (const one of [inquiry, ...(task?.superseded ?? [])]) {
+    settled(context, one);
+    context.changed(one);
+  }
   return inquiry;
 }
 

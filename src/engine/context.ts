@@ -6,6 +6,7 @@ import type { Limits } from "../core/limits.ts";
 import type { Directory } from "../core/people.ts";
 import type { Clock, Entropy } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
+import type { Meter } from "../ports/meter.ts";
 import type { Commit, Store } from "../ports/store.ts";
 import type { Addresses } from "./addresses.ts";
 import type { Lately } from "./lately.ts";
@@ -31,7 +32,12 @@ export interface Context {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly log: Log;
+  readonly meter: Meter;
   readonly settings: EngineSettings;
+  /** The name of this process that outlives its restarts. */
+  readonly process: string;
+  /** Whether this process sends and listens on the channel. */
+  holds(channel: string): boolean;
   /** Limits of the channels that are on, by name. */
   readonly channels: ReadonlyMap<string, Limits>;
   readonly waiters: Waiters;
@@ -46,6 +52,8 @@ export interface Context {
   quiet(address: string): Promise<void>;
   /** To be called after every commit that changed an inquiry. */
   changed(inquiry: Inquiry): void;
+  /** To be called after one that made an event and changed nothing else: somebody may follow. */
+  happened(): void;
 }
 
 export type Applied =

@@ -17,11 +17,14 @@ import type { Delivery, DeliveryRow } from "../ports/store.ts";
 import { applyEvent, type Context } from "./context.ts";
 import { afterFailure, beforeSend, type Outcome, rest, tooLate } from "./fate.ts";
 import { outlookOf, render } from "./render.ts";
+import { settled, shown } from "./trail.ts";
 
 export async function deliver(context: Context, channel: Channel, limits: Limits, row: DeliveryRow): Promise<void> {
   const inquiry = await context.store.inquiry(row.inquiry);
   if (!inquiry) throw new Error(`the outbox row ${row.id} has no inquiry`);
   if (!isSettled(inquiry) && isLost(row.delivery)) await countLoss(context, limits, row, inquiry);
+  // Words typed here just after another process ended it are told so here.
+  if (context.store.shared) context.lately.ended(inquiry);
   const { copy, ...outcome } = await bringUpToDate(context, channel, limits, row, inquiry);
   const over = copy.state === "closed" || copy.state === "failed";
   if (isSettled(inquiry) && over && showsOneAtATime(limits)) await ready(context, row);
@@ -29,6 +32,10 @@ export async function deliver(context: Context, channel: Channel, limits: Limits
   const again = lost ? { dueAt: context.clock.now() } : {};
   const kept = await context.store.settle({ row: row.id, epoch: row.epoch, delivery: copy, ...outcome, ...again });
   if (!kept) context.log.warn({ row: row.id, inquiry: row.inquiry }, "another worker has settled this copy");
+  else if (outcome.shownAt !== undefined && row.delivery.state !== "shown") {
+    shown(context, inquiry, row, outcome.shownAt);
+    context.happened();
+  }
 }
 
 /** Nobody can see it there now. */
@@ -87,7 +94,7 @@ function report({ log }: Context, row: DeliveryRow, { reason, sent, message }: D
   else log.warn(fields, "a copy was not shown");
 }
 
-function show(
+async function show(
   context: Context,
   channel: Channel,
   limits: Limits,
@@ -99,8 +106,19 @@ function show(
   const key = delivery.promptKey + digest.slice(0, 8);
   // What arrived of another form, or of a question now over, says something else than what is to follow it.
   const outdated = state === "shown" || delivery.plain || !prompt.open;
-  if (outdated && receipt && limits.edits) return channel.edit(to, receipt, prompt);
-  return channel.send(to, prompt, { key, partial: state === "shown" ? null : receipt });
+  const start = context.clock.now();
+  const count = (outcome: string) => context.meter.sent(delivery.channel, outcome, context.clock.now() - start);
+  try {
+    const now =
+      outdated && receipt && limits.edits
+        ? await channel.edit(to, receipt, prompt)
+        : await channel.send(to, prompt, { key, partial: state === "shown" ? null : receipt });
+    count("ok");
+    return now;
+  } catch (error) {
+    if (error instanceof DeliveryError) count(error.reason);
+    throw error;
+  }
 }
 
 function upToDate(delivery: Delivery, inquiry: Inquiry): Outcome {
@@ -135,5 +153,6 @@ async function giveUpIfLost(context: Context, inquiry: Inquiry): Promise<void> {
   const copies = await context.store.copies(inquiry.uid);
   const reason = lostCause(copies.map((copy) => outlookOf(context, copy)));
   if (!reason) return;
-  await applyEvent(context, inquiry, (now) => (now.shownAt === null ? { type: "fail", reason } : null));
+  const failed = await applyEvent(context, inquiry, (now) => (now.shownAt === null ? { type: "fail", reason } : null));
+  if (failed.outcome === "done") settled(context, failed.inquiry);
 }

@@ -5,7 +5,8 @@
 
 import type { Directory, Person } from "../core/people.ts";
 import { SURFACES } from "../core/route.ts";
-import type { AccessStore } from "../ports/store.ts";
+import type { AccessStore } from "../ports/access-store.ts";
+import { refreshing } from "./refresh.ts";
 
 export interface DirectoryKeeper {
   current(): Directory;
@@ -20,7 +21,7 @@ export interface DirectoryKeeper {
 export async function createDirectory(base: Directory, store: AccessStore): Promise<DirectoryKeeper> {
   let directory = base;
 
-  async function refresh(): Promise<void> {
+  const refresh = refreshing(async () => {
     const listed = new Set([...base.people.values()].flatMap((person) => person.identities));
     const linked = (await store.identities()).filter(({ identity }) => !listed.has(identity));
     const people = [...base.people.values()].map((person) => {
@@ -29,7 +30,7 @@ export async function createDirectory(base: Directory, store: AccessStore): Prom
       return { ...person, identities: [...new Set([...person.identities, ...paired, ...surfaces])] };
     });
     directory = { ...base, people: new Map(people.map((person) => [person.name, person])) };
-  }
+  });
 
   const person = (name: string) => directory.people.get(name) ?? null;
   await refresh();

@@ -19,6 +19,10 @@ export interface Lately {
   of(person: Person, now: Instant): readonly Inquiry[];
 }
 
+function newestFirst(a: Inquiry, b: Inquiry): number {
+  return (b.settledAt ?? 0) - (a.settledAt ?? 0);
+}
+
 export function createLately(directory: () => Directory): Lately {
   /** By person's name, newest first, a handful each: what comes to many costs no more to look up. */
   const recent = new Map<string, readonly Inquiry[]>();
@@ -32,7 +36,7 @@ export function createLately(directory: () => Directory): Lately {
       for (const { name } of peopleIn(directory(), inquiry.respondents)) {
         if (inquiry.settledBy?.person === name) continue;
         const others = (recent.get(name) ?? []).filter((one) => one.uid !== inquiry.uid && isLate(one));
-        recent.set(name, [inquiry, ...others].slice(0, LOOKED_AT));
+        recent.set(name, [inquiry, ...others].sort(newestFirst).slice(0, LOOKED_AT));
       }
     },
     of: (person, now) => (recent.get(person.name) ?? []).filter(within(now)),

@@ -13,6 +13,7 @@ import type { Commit, Copy } from "../ports/store.ts";
 import { actorOf, localeFor, mayAnswer } from "./authority.ts";
 import { applyEvent, type Context } from "./context.ts";
 import { alreadyOver, notice, recorded } from "./replies.ts";
+import { type Heard, shown } from "./trail.ts";
 
 type Press = Extract<InboundEvent, { kind: "press" }>;
 
@@ -28,14 +29,14 @@ interface Valid {
   readonly adopt: Pick<Commit, "adopt">;
 }
 
-export async function press(context: Context, key: string, event: Press): Promise<Reply> {
+export async function press(context: Context, key: string, event: Press): Promise<Heard> {
   const control = decodeControl(event.control);
   const copy = control && (await context.store.copyByKey(control.promptKey));
   const actor = actorOf(context, event);
   const locale = localeFor(context, actor.person, copy?.inquiry ?? null);
   const question = copy?.inquiry.questions[control?.question ?? -1];
   if (!control || !copy || !question || !sameChat(copy, event) || !fits(control, question)) {
-    return notice(say(locale, "notice.old_button"));
+    return { reply: notice(say(locale, "notice.old_button")), outcome: "none", inquiry: null };
   }
   if (!mayAnswer(actor, copy.inquiry)) {
     context.log.warn(
@@ -43,19 +44,20 @@ export async function press(context: Context, key: string, event: Press): Promis
       "a press by somebody who may not answer",
     );
     const known = actor.person !== null && !actor.admitted;
-    return notice(say(locale, known ? "notice.group_not_admitted" : "notice.not_yours"));
+    const reply = notice(say(locale, known ? "notice.group_not_admitted" : "notice.not_yours"));
+    return { reply, outcome: "not admitted", inquiry: copy.inquiry };
   }
   const by = { person: actor.person.name, channel: channelOf(event.address), address: event.address };
   const adopt = adoption(context, copy, event);
   const valid = { key, copy, question, control, by, locale, adopt };
   if (isSettled(copy.inquiry) || copy.inquiry.resolutions.has(question.id)) {
     if (adopt.adopt) await commitAnd(context, copy.inquiry, adopt);
-    return notice(alreadyOver(locale, copy.inquiry, question.id));
+    return { reply: notice(alreadyOver(locale, copy.inquiry, question.id)), outcome: "late", inquiry: copy.inquiry };
   }
   return act(context, valid);
 }
 
-function act(context: Context, valid: Valid): Promise<Reply> {
+function act(context: Context, valid: Valid): Promise<Heard> {
   const { control, question } = valid;
   switch (control.act.kind) {
     case "option": {
@@ -72,29 +74,33 @@ function act(context: Context, valid: Valid): Promise<Reply> {
 }
 
 /** Commits the answer or skip; loses truthfully to whoever came first. */
-async function resolve(context: Context, valid: Valid, entry: Entry): Promise<Reply> {
+async function resolve(context: Context, valid: Valid, entry: Entry): Promise<Heard> {
   const { copy, question, by, locale, key, adopt } = valid;
   const entries = new Map([[question.id, entry]]);
   const applied = await applyEvent(context, copy.inquiry, () => ({ type: "answer", entries, by }), {
     once: { key, reply: (after) => notice(recorded(locale, after, question.id)) },
     also: adopt,
   });
+  if (applied.outcome === "repeat") return { reply: applied.reply as Reply, outcome: "repeat", inquiry: null };
+  const { inquiry } = applied;
   switch (applied.outcome) {
     case "done":
-      return notice(recorded(locale, applied.inquiry, question.id));
-    case "repeat":
-      return applied.reply as Reply;
+      if (adopt.adopt) shown(context, copy.inquiry, copy.row, adopt.adopt.at);
+      return { reply: notice(recorded(locale, inquiry, question.id)), outcome: "recorded", inquiry };
     case "moot":
     case "refused":
-      return notice(alreadyOver(locale, applied.inquiry, question.id));
+      return { reply: notice(alreadyOver(locale, inquiry, question.id)), outcome: "late", inquiry };
   }
 }
 
 /** Opens or leaves the entry field of this copy; one person writes there at a time, and only they leave it. */
-async function write(context: Context, valid: Valid, open: boolean): Promise<Reply> {
+async function write(context: Context, valid: Valid, open: boolean): Promise<Heard> {
   const { copy, control, by, locale, key, adopt } = valid;
   const writer = copy.row.delivery.entry?.person ?? by.person;
-  if (writer !== by.person) return notice(say(locale, "notice.being_written", { person: writer }));
+  if (writer !== by.person) {
+    const reply = notice(say(locale, "notice.being_written", { person: writer }));
+    return { reply, outcome: "entry", inquiry: copy.inquiry };
+  }
   const reply = notice(say(locale, open ? "notice.write_now" : "notice.back"));
   const at = context.clock.now();
   const entry = open ? { question: control.question, person: by.person } : null;
@@ -103,7 +109,8 @@ async function write(context: Context, valid: Valid, open: boolean): Promise<Rep
     once: { key, reply, at },
     entry: { row: copy.row.id, entry, at },
   });
-  return reply;
+  if (adopt.adopt) shown(context, copy.inquiry, copy.row, at);
+  return { reply, outcome: "entry", inquiry: copy.inquiry };
 }
 
 async function commitAnd(context: Context, inquiry: Inquiry, commit: Commit): Promise<void> {

@@ -8,7 +8,10 @@ import type { Context } from "./context.ts";
 import type { Pairing } from "./pairing.ts";
 import { press } from "./press.ts";
 import { NOTHING } from "./replies.ts";
+import { type Heard, heard } from "./trail.ts";
 import { typed } from "./typed.ts";
+
+const PASSED: Heard = { reply: NOTHING, outcome: "none", inquiry: null };
 
 export interface Receiver {
   receive(channel: string, event: InboundEvent): Promise<Reply>;
@@ -23,22 +26,30 @@ export function createReceiver(context: Context, pairing: Pairing, nudge: (chann
       const key = `in:${channel}:${event.eventId}`;
       const earlier = await store.replyOf(key);
       if (earlier) return earlier as Reply;
-      switch (event.kind) {
-        case "press":
-          return press(context, key, event);
-        case "text":
-          return typed(context, pairing, key, event);
-        case "opened":
-          if (!actorOf(context, event).admitted) return NOTHING;
-          await store.reopen(event.address, clock.now());
-          nudge(channel);
-          return NOTHING;
-        case "moved":
-          await addresses.move(event.address, event.to, clock.now());
-          await store.reopen(event.address, clock.now());
-          nudge(channel);
-          return NOTHING;
-      }
+      const what = await handle(channel, key, event);
+      heard(context, channel, event.kind, what);
+      return what.reply;
     },
   };
+
+  async function handle(channel: string, key: string, event: InboundEvent): Promise<Heard> {
+    switch (event.kind) {
+      case "press":
+        return press(context, key, event);
+      case "text":
+        return typed(context, pairing, key, event);
+      case "opened":
+        if (actorOf(context, event).admitted) await reopen(channel, event);
+        return PASSED;
+      case "moved":
+        await addresses.move(event.address, event.to, clock.now());
+        await reopen(channel, event);
+        return PASSED;
+    }
+  }
+
+  async function reopen(channel: string, { address }: InboundEvent): Promise<void> {
+    await store.reopen(address, clock.now());
+    nudge(channel);
+  }
 }

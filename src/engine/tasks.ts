@@ -6,6 +6,7 @@ import { AskgateError } from "../core/errors.ts";
 import { type Inquiry, step, type TaskRef } from "../core/inquiry.ts";
 import type { Commit } from "../ports/store.ts";
 import type { Context } from "./context.ts";
+import { settled } from "./trail.ts";
 
 export interface TaskPlan {
   /** The task's state after the commit. */
@@ -53,7 +54,10 @@ export async function moveTask(context: Context, owner: string, wanted: TaskRef)
     const plan = await planTask(context, owner, wanted);
     const result = await context.store.commit(plan.commit);
     if (result.outcome !== "done") continue;
-    for (const inquiry of plan.superseded) context.changed(inquiry);
+    for (const inquiry of plan.superseded) {
+      settled(context, inquiry);
+      context.changed(inquiry);
+    }
     return plan;
   }
 }

@@ -14,9 +14,10 @@ import { isCancelWord } from "../core/reply/words.ts";
 import type { InboundEvent, Reply } from "../ports/channel.ts";
 import type { Copy } from "../ports/store.ts";
 import { type Actor, actorOf, localeFor, mayAnswer } from "./authority.ts";
-import { applyEvent, type Context } from "./context.ts";
+import { type Applied, applyEvent, type Context } from "./context.ts";
 import type { Pairing } from "./pairing.ts";
 import { alreadyOver, hintFor, NOTHING, partly, spoken } from "./replies.ts";
+import type { Heard } from "./trail.ts";
 
 type Typed = Extract<InboundEvent, { kind: "text" }>;
 
@@ -30,27 +31,37 @@ interface Candidate {
   readonly expired: boolean;
 }
 
-export async function typed(context: Context, pairing: Pairing, key: string, event: Typed): Promise<Reply> {
+export async function typed(context: Context, pairing: Pairing, key: string, event: Typed): Promise<Heard> {
   const actor = actorOf(context, event);
   const { person } = actor;
-  if (!person) return event.direct ? pairing.attempt(event) : NOTHING;
+  if (!person) return aside(event.direct ? await pairing.attempt(event) : NOTHING);
   const replied = await repliedTo(context, event);
   const locale = localeFor(context, person, replied?.inquiry ?? null);
   if (replied && !mayAnswer(actor, replied.inquiry)) {
     context.log.warn({ inquiry: replied.inquiry.uid, actor: event.actor }, "a reply by somebody who may not answer");
-    return event.direct ? spoken(say(locale, "notice.not_yours")) : NOTHING;
+    const reply = event.direct ? spoken(say(locale, "notice.not_yours")) : NOTHING;
+    return { reply, outcome: "not admitted", inquiry: replied.inquiry };
   }
   const command = commandReply(locale, person, event.text);
-  if (command) return command;
+  if (command) return aside(command);
   const here = replied ? { open: [], late: [] } : await standing(context, actor, event);
   const claimed = claim({ ...event, person: person.name }, replied && candidate(replied), here);
-  if (claimed.kind === "which") return spoken(say(locale, "notice.which"));
+  if (claimed.kind === "which") return aside(spoken(say(locale, "notice.which")));
   if (claimed.kind === "chat")
-    return here.open.length === 0 && event.direct ? spoken(say(locale, "notice.nothing_open")) : NOTHING;
+    return aside(here.open.length === 0 && event.direct ? spoken(say(locale, "notice.nothing_open")) : NOTHING);
   const { copy } = claimed.copy;
-  if (isSettled(copy.inquiry)) return tooLate(context, person, copy);
-  if (event.content === "media") return spoken(say(locale, "notice.text_only"));
+  const { inquiry } = copy;
+  if (isSettled(inquiry)) return { reply: await tooLate(context, person, copy), outcome: "late", inquiry };
+  if (event.content === "media") return unclear(inquiry, spoken(say(locale, "notice.text_only")));
   return answer(context, actor, key, event, copy, claimed.how === "entry");
+}
+
+function aside(reply: Reply): Heard {
+  return { reply, outcome: "none", inquiry: null };
+}
+
+function unclear(inquiry: Inquiry, reply: Reply): Heard {
+  return { reply, outcome: "unclear", inquiry };
 }
 
 /** The copy the message replies to. It can be read and answered before its receipt is stored. */
@@ -113,7 +124,7 @@ async function answer(
   event: Typed,
   copy: Copy,
   followsOther: boolean,
-): Promise<Reply> {
+): Promise<Heard> {
   const { inquiry, row } = copy;
   const locale = localeFor(context, actor.person, inquiry);
   const by = { person: actor.person?.name ?? "", channel: channelOf(event.address), address: event.address };
@@ -122,20 +133,31 @@ async function answer(
   const asked = own ? inquiry.questions[row.delivery.entry?.question ?? -1]?.id : undefined;
   const reading = (now: Inquiry) => read(now, event.text, asked);
   const first = reading(inquiry);
-  if (first.kind === "again" && first.entries.size === 0) return spoken(hintFor(locale, inquiry, first.reason));
+  if (first.kind === "again" && first.entries.size === 0)
+    return unclear(inquiry, spoken(hintFor(locale, inquiry, first.reason)));
   // Over meanwhile: what was read before is refused with the reason, where a reading against nothing would only confuse.
   const applied = await applyEvent(context, inquiry, (now) => eventOf(isSettled(now) ? first : reading(now), by), {
     once: { key, reply: (after) => told(locale, after) },
   });
+  if (applied.outcome === "repeat") return { reply: applied.reply as Reply, outcome: "repeat", inquiry: null };
+  return judged(locale, applied);
+}
+
+function judged(locale: Locale, applied: Exclude<Applied, { outcome: "repeat" }>): Heard {
+  const { inquiry } = applied;
   switch (applied.outcome) {
     case "done":
-      return told(locale, applied.inquiry);
-    case "repeat":
-      return applied.reply as Reply;
+      return {
+        reply: told(locale, inquiry),
+        outcome: inquiry.reason === "declined" ? "declined" : "recorded",
+        inquiry,
+      };
     case "moot":
-      return spoken(hintFor(locale, applied.inquiry, "ambiguous"));
-    case "refused":
-      return spoken(refusal(locale, applied.inquiry, applied.refusal.code));
+      return unclear(inquiry, spoken(hintFor(locale, inquiry, "ambiguous")));
+    case "refused": {
+      const reply = spoken(refusal(locale, inquiry, applied.refusal.code));
+      return { reply, outcome: applied.refusal.code === "invalid_answer" ? "unclear" : "late", inquiry };
+    }
   }
 }
 

@@ -8,6 +8,8 @@ import type { Clock, Instant } from "../ports/clock.ts";
 export interface Waiters {
   /** Whether anybody waits for it in this process. */
   live(uid: string): boolean;
+  /** Every inquiry somebody waits for. */
+  uids(): readonly string[];
   /** Resolves at settlement, at `until`, or when the signal aborts; null for the last two. Registers synchronously. */
   wait(uid: string, until: Instant | null, signal: AbortSignal): Promise<Inquiry | null>;
   settled(inquiry: Inquiry): void;
@@ -48,6 +50,7 @@ export function createWaiters(clock: Clock): Waiters {
 
   return {
     live: (uid) => waiting.has(uid),
+    uids: () => [...waiting.keys()],
     wait,
     settled: (inquiry) => end(inquiry.uid, inquiry),
     drop: (uid) => end(uid, null),

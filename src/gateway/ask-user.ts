@@ -22,12 +22,15 @@ export interface AskUserCall {
   readonly idempotencyKey: string | undefined;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
+  /** Called as soon as the inquiry is stored. */
+  readonly onAsked: (id: string) => void;
 }
 
 export async function askUser(deps: AskUserDeps, call: AskUserCall): Promise<Response> {
   const detach = new AbortController();
   const signal = AbortSignal.any([call.signal, detach.signal]);
   const { id, result } = await ask(deps.asker, call, signal);
+  call.onAsked(id);
   const body = waitingBody(
     deps,
     result,

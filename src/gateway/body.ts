@@ -1,5 +1,5 @@
 /**
- * Request bodies: JSON of at most 256 KiB, counted while it arrives and never held beyond that.
+ * Request bodies: counted while they arrive and never held beyond their limit; those of the gateway's own calls are JSON.
  */
 import { AskgateError } from "../core/errors.ts";
 import { HttpRefusal } from "./problem.ts";
@@ -38,7 +38,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
   }
 }
 
-/** The same request; reading more of its body than allowed fails with `too_large`. */
+/** The same request; reading more of its body than that many bytes fails with `too_large`. */
 export function limited(request: Request): Request {
   if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   if (!request.body) return request;

@@ -16,6 +16,7 @@ import {
   type QuestionView,
   type ToolResult,
 } from "../ports/asker.ts";
+import type { EventView } from "../ports/events.ts";
 import type { HealthView } from "../ports/health.ts";
 
 /** T where a field that may be absent may also be undefined, which is what an optional schema gives. */
@@ -103,6 +104,25 @@ export const inquiry = z
     deliveries: z.array(delivery).readonly(),
   } satisfies Shape<InquiryView>)
   .meta({ id: "Inquiry" });
+
+/** Every type there is: one that the port gains is a compile error here. */
+const EVENT_TYPES = Object.keys({
+  "inquiry.created": true,
+  "inquiry.delivered": true,
+  "inquiry.answered": true,
+  "inquiry.cancelled": true,
+  "inquiry.timed_out": true,
+  "inquiry.undelivered": true,
+} satisfies Record<EventView["type"], true>) as EventView["type"][];
+
+/** What one line of `data` holds; the position stands beside it, as the event's `id`. */
+export const event = z
+  .strictObject({
+    type: z.enum(EVENT_TYPES),
+    timestamp: time.meta({ description: "When it happened; RFC 3339, UTC" }),
+    data: inquiry,
+  } satisfies Shape<Omit<EventView, "id">>)
+  .meta({ id: "Event", description: "The inquiry stands in it as it was when the event was told." });
 
 export const page = z
   .strictObject({ items: z.array(inquiry).readonly(), next: z.string().optional() } satisfies Shape<Page>)
@@ -215,14 +235,32 @@ export const aborted = z
 
 /** The part of a list request that is in the address. */
 export const listQuery = known("a list request", {
-  status: z.enum(status.options, `must be one of ${status.options.join(", ")}`).optional(),
-  session: z.string("must be given once").optional(),
-  cursor: z.string("must be given once").optional(),
-  limit: wholeNumber(1, PAGE.max).optional(),
+  status: oneOf(status.options).optional(),
+  session: once("Only of this session.").optional(),
+  cursor: once("`next` of the page before.").optional(),
+  limit: wholeNumber(1, PAGE.max)
+    .optional()
+    .meta({ description: `Inquiries on the page; default ${PAGE.default}.` }),
 });
 
 /** Seconds a read may wait; short enough for proxies that give up after a minute. */
-export const waitQuery = known("a read", { wait: wholeNumber(0, 50).optional() });
+export const waitQuery = known("a read", {
+  wait: wholeNumber(0, 50).optional().meta({ description: "Seconds to wait for settlement; default 0." }),
+});
+
+export const eventsQuery = known("a stream of events", {
+  after: once("As the header Last-Event-ID, for clients that cannot send one.").optional(),
+  session: once("Only of this session.").optional(),
+  type: oneOf(EVENT_TYPES).optional(),
+});
+
+function oneOf<T extends string>(words: readonly T[]) {
+  return z.enum(words, `must be one of ${words.join(", ")}`);
+}
+
+function once(description: string) {
+  return z.string("must be given once").meta({ description });
+}
 
 function wholeNumber(min: number, max: number) {
   const must = `must be a whole number, ${min} to ${max}`;

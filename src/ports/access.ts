@@ -1,7 +1,8 @@
 /** The access port: keys of programs, pairing codes of people, and whose surfaces may be opened. */
+
+import type { KeyScope, SessionKind } from "./access-store.ts";
 import type { Caller } from "./asker.ts";
 import type { Instant } from "./clock.ts";
-import type { KeyScope, SessionKind } from "./store.ts";
 
 export interface NewKey {
   readonly scope: KeyScope;

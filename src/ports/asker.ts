@@ -5,7 +5,7 @@
  * `unknown` and validated here, so that every edge refuses the same things with the same words.
  */
 import type { Inquiry, Status } from "../core/inquiry.ts";
-import type { KeyScope, SessionKind } from "./store.ts";
+import type { KeyScope, SessionKind } from "./access-store.ts";
 
 export interface Caller {
   readonly keyId: string;

@@ -32,7 +32,10 @@ export interface Channel {
   edit(to: string, at: Receipt, prompt: FittedPrompt): Promise<Receipt>;
   /** Shows a short message of Askgate's own, as a reply to `replyTo` where the platform can. Best effort, may reject. */
   say(to: string, text: string, replyTo: string | null): Promise<void>;
-  /** Receives until aborted; returns when drained. Survives every platform fault; reports state through the host. */
+  /**
+   * Receives until aborted; returns when drained. Survives every platform fault; reports state through the host. Called
+   * whenever this process comes to hold the channel, maybe again after it lost it; sends are asked of the holder alone.
+   */
   listen(signal: AbortSignal): Promise<void>;
   /** Ends whatever is still under way, sends included: they reject as unreachable. */
   close(): Promise<void>;
@@ -89,6 +92,15 @@ export interface Reply {
 
 export type ChannelState = "starting" | "up" | "down" | "conflict" | "unauthorized";
 
+export interface Mount {
+  /**
+   * `platform`: a webhook for the world, untouched: the channel verifies it, then reads it within bounds of its own;
+   * `operator`: for this house alone.
+   */
+  readonly audience: "platform" | "operator";
+  handle(request: Request): Promise<Response>;
+}
+
 export interface ChannelHost {
   /**
    * Handles one event; resolves after its effect is committed, with the same reply for a repeated `eventId`.
@@ -97,8 +109,8 @@ export interface ChannelHost {
   receive(event: InboundEvent): Promise<Reply>;
   /** `up` is said for the first time when the platform's backlog has been read. */
   report(state: ChannelState, reason?: string): void;
-  /** Serves `/channels/<name>`. */
-  mount(handler: (request: Request) => Promise<Response>): void;
+  /** Serves `/channels/<name>`, in every process, whoever holds the channel. Called in `open`, if at all. */
+  mount(mount: Mount): void;
   readonly clock: Clock;
   readonly log: Log;
 }

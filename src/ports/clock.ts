@@ -5,6 +5,11 @@ export type Instant = number;
 
 export interface Clock {
   now(): Instant;
+  /**
+   * Since when time has passed evenly: the start, or the last moment the clock was found more than 60 s behind (the
+   * machine slept) and put right. What was due in the gap was never late for anybody: it gets a start's grace.
+   */
+  steadySince(): Instant;
   /** Calls `wake` once at or soon after `at`; the result cancels it. Never calls back synchronously. */
   at(at: Instant, wake: () => void): () => void;
 }

@@ -7,7 +7,10 @@
  */
 import type { DeliveryState, EntryMode, Receipt } from "../core/delivery.ts";
 import type { Inquiry, Status, TaskRef } from "../core/inquiry.ts";
+import type { AccessStore } from "./access-store.ts";
 import type { Instant } from "./clock.ts";
+import type { EventStore } from "./event.ts";
+import type { LeaseRef, LeaseStore } from "./lease.ts";
 
 /** Work that waits for a moment, each lane claimed on its own so that one never stands behind another. */
 export type Lane = "delivery" | "deadline" | "callback";
@@ -87,6 +90,8 @@ export interface Commit {
   /** Compare-and-set of a task's state; `from` null means the task must not exist yet. */
   readonly task?: { readonly owner: string; readonly from: TaskRef | null; readonly to: TaskRef };
   readonly add?: readonly NewOutboxRow[];
+  /** The process whose caller waits for what is created. */
+  readonly waiter?: string;
   /** Makes every live copy of these inquiries due now with its attempts at 0, and drops the deadline of those settled. */
   readonly wake?: readonly { readonly inquiry: string; readonly at: Instant }[];
   /** Sets the entry mode of one copy and makes it due now. */
@@ -140,6 +145,16 @@ export interface ClaimRequest {
   readonly limit: number;
   readonly now: Instant;
   readonly leaseMs: number;
+  /** Nothing is claimed unless that lease stands: whoever was paused for too long and lost it claims nothing. */
+  readonly lease?: LeaseRef;
+}
+
+/** What another process of the same store has changed. Hints may be lost, late or double; polling is the truth. */
+export interface Hint {
+  /** Inquiries created, changed or settled. */
+  readonly inquiries: readonly string[];
+  /** Keys, linked accounts or renamed addresses changed. */
+  readonly access: boolean;
 }
 
 export interface ListRequest {
@@ -180,12 +195,19 @@ export interface Store {
    */
   reopen(address: string, at: Instant): Promise<void>;
   /**
-   * At the start of the only process of a store: claims of a process that is gone end now, as interrupted ones, and
-   * lines nobody moved on are moved on.
+   * When a channel is taken over: its claims by whoever is gone end now, as interrupted ones, and its lines nobody moved
+   * on are moved on.
    */
-  recover(at: Instant): Promise<void>;
+  recover(channel: string, at: Instant): Promise<void>;
   /** Records that the caller has the result: it is not handed out again to a call that merely looks the same. */
   collect(inquiry: string, at: Instant): Promise<void>;
+  /**
+   * A caller of that process waits for it now. False when a caller of another one does, whose presence is a live lease
+   * named by `presenceOf`.
+   */
+  attend(inquiry: string, waiter: string, now: Instant): Promise<boolean>;
+  /** No caller of that process waits for it any more; null: for anything, as when the process has just begun. */
+  leave(inquiry: string | null, waiter: string): Promise<void>;
 
   inquiry(uid: string): Promise<Inquiry | null>;
   /** Every inquiry of that caller's id; `owner` null looks at all keys. Newest first, at most 2. */
@@ -204,63 +226,21 @@ export interface Store {
   openCopies(address: string, limit: number): Promise<readonly Copy[]>;
   /** The stored reply of a commit made once. */
   replyOf(key: string): Promise<unknown>;
+  /** Whether somebody holds a claim on a copy at the address: a send may be under way, here or in another process. */
+  inFlight(address: string, now: Instant): Promise<boolean>;
 
   /** Forgets what is only kept against repeats: replies of commits made once before that moment, and expired codes. */
   prune(before: Instant): Promise<void>;
 
   readonly access: AccessStore;
+  readonly leases: LeaseStore;
+  readonly events: EventStore;
+
+  /** Whether other processes may work on the same store at the same time. */
+  readonly shared: boolean;
+  /** The database's clock, which all processes of a shared store go by; null: the process has its own. */
+  readonly time: (() => Promise<Instant>) | null;
+  /** Calls `hear` with what other processes changed; the result ends it. Never called where nothing is shared. */
+  listen(hear: (hint: Hint) => void): () => void;
   close(): Promise<void>;
-}
-
-export type KeyScope = "agent" | "operator";
-export type SessionKind = "main" | "subagent" | "cron";
-
-export interface KeyRecord {
-  readonly id: string;
-  /** SHA-256 of the key, hex. */
-  readonly hash: string;
-  readonly scope: KeyScope;
-  /** Empty: every session. */
-  readonly sessions: readonly string[];
-  readonly kind: SessionKind;
-  readonly createdAt: Instant;
-  readonly revokedAt: Instant | null;
-}
-
-/** A code that links an account to a person. */
-export interface PairingRecord {
-  readonly hash: string;
-  readonly channel: string;
-  readonly person: string;
-  readonly expiresAt: Instant;
-  readonly failures: number;
-}
-
-export interface IdentityRecord {
-  /** `telegram:100` */
-  readonly identity: string;
-  readonly person: string;
-  readonly pairedAt: Instant;
-}
-
-/** Keys, pairing codes, linked identities and renamed addresses. */
-export interface AccessStore {
-  addKey(key: KeyRecord): Promise<void>;
-  keys(): Promise<readonly KeyRecord[]>;
-  revokeKey(id: string, at: Instant): Promise<boolean>;
-  addPairing(pairing: PairingRecord): Promise<void>;
-  /**
-   * Uses up the live code of that hash on the channel and links the identity, in one transaction; null when there is
-   * none, and then every live code of the channel has one failure more, and is removed at `maxFailures`.
-   */
-  pair(attempt: {
-    readonly hash: string;
-    readonly channel: string;
-    readonly identity: string;
-    readonly maxFailures: number;
-    readonly now: Instant;
-  }): Promise<string | null>;
-  identities(): Promise<readonly IdentityRecord[]>;
-  moveAddress(from: string, to: string, at: Instant): Promise<void>;
-  movedAddresses(): Promise<readonly { readonly from: string; readonly to: string }[]>;
 }

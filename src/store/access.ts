@@ -5,7 +5,7 @@
  * of its few failures, since nobody can tell which one was being guessed.
  */
 import type { Kysely, Transaction } from "kysely";
-import type { AccessStore, KeyRecord } from "../ports/store.ts";
+import type { AccessStore, KeyRecord } from "../ports/access-store.ts";
 import type { Batch } from "./batch.ts";
 import { readJson } from "./json.ts";
 import { isTexts } from "./rows.ts";

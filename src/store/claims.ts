@@ -5,10 +5,13 @@
  * by itself; only the holder of the current epoch settles; what happened to a row while it was held (woken, its receipt
  * adopted, its surface opened) outlives the holder's older view of it.
  */
-import { type Kysely, type Selectable, sql, type Transaction } from "kysely";
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from "kysely";
 import type { Receipt } from "../core/delivery.ts";
+import type { LeaseRef } from "../ports/lease.ts";
 import type { ClaimRequest, Lane, OutboxRow, Settlement } from "../ports/store.ts";
-import { earliest, holdBack, refresh } from "./queue.ts";
+import { appendShown } from "./events.ts";
+import { concurrent, Raced } from "./locks.ts";
+import { earliest, holdBack, letNextIn, refresh } from "./queue.ts";
 import { type JoinedRow, outboxRowOf, type Patch, type PatchColumns, patchColumns, receiptOf } from "./rows.ts";
 import type { MessageTable, OutboxTable, Schema } from "./schema.ts";
 import { atMost, statement } from "./statement.ts";
@@ -37,7 +40,7 @@ export async function claim(trx: Trx, request: ClaimRequest): Promise<readonly O
 }
 
 /** The first claimable copy of each address whose head is due. */
-async function dueCopies(trx: Trx, { channel, now, limit }: ClaimRequest): Promise<readonly JoinedRow[]> {
+async function dueCopies(trx: Trx, { channel, now, limit, lease }: ClaimRequest): Promise<readonly JoinedRow[]> {
   const first = sql<string>`(select id from outbox as copy where copy.address = address.address and copy.due_at <= ${now}
     and (address.not_before <= ${now} or copy.lives_until <= address.not_before)
     order by copy.due_at limit 1)`;
@@ -46,13 +49,22 @@ async function dueCopies(trx: Trx, { channel, now, limit }: ClaimRequest): Promi
     .innerJoin("outbox", (join) => join.on("outbox.id", "=", first))
     .selectAll("outbox")
     .select("address.not_before")
-    .where("address.next_at", "<=", now);
+    .where("address.next_at", "<=", now)
+    .where("outbox.due_at", "<=", now);
   if (channel !== undefined) heads = heads.where("address.channel", "=", channel);
+  if (lease !== undefined) heads = heads.where(stands(lease));
+  if (concurrent(trx)) heads = heads.forNoKeyUpdate(["address", "outbox"]).skipLocked();
   return heads.orderBy("address.next_at").limit(atMost(limit)).execute();
 }
 
+/** The condition that the lease is still held under that epoch. */
+function stands({ name, holder, epoch }: LeaseRef): RawBuilder<boolean> {
+  return sql`exists (select 1 from lease
+    where lease.name = ${name} and lease.holder = ${holder} and lease.epoch = ${epoch} and lease.until > 0)`;
+}
+
 function dueInLane(trx: Trx, { lane, now, limit }: ClaimRequest): Promise<readonly JoinedRow[]> {
-  return trx
+  const due = trx
     .selectFrom("outbox")
     .selectAll()
     .select(sql<null>`null`.as("not_before"))
@@ -60,8 +72,8 @@ function dueInLane(trx: Trx, { lane, now, limit }: ClaimRequest): Promise<readon
     .where("address", "is", null)
     .where("due_at", "<=", now)
     .orderBy("due_at")
-    .limit(atMost(limit))
-    .execute();
+    .limit(atMost(limit));
+  return (concurrent(trx) ? due.forNoKeyUpdate().skipLocked() : due).execute();
 }
 
 export async function nextDue(db: Kysely<Schema>, lane: Lane, channel: string | undefined): Promise<number | null> {
@@ -84,8 +96,14 @@ export async function nextDue(db: Kysely<Schema>, lane: Lane, channel: string | 
 }
 
 export async function settle(trx: Trx, settlement: Settlement): Promise<boolean> {
-  const row = await held.first(trx, { id: settlement.row, epoch: settlement.epoch });
-  if (row === undefined) return false;
+  const { row: id, epoch, shownAt } = settlement;
+  const first =
+    shownAt !== undefined && (await appendShown(trx, await shownUnder.first(trx, { id, epoch, at: shownAt })));
+  const row = await held.first(trx, { id, epoch });
+  if (row === undefined) {
+    if (first) throw new Raced(`The outbox row ${id}`);
+    return false;
+  }
   if (settlement.remove) {
     await trx.deleteFrom("outbox").where("id", "=", row.id).execute();
     return true;
@@ -101,9 +119,9 @@ export async function settle(trx: Trx, settlement: Settlement): Promise<boolean>
     await putBackChanged.run(trx, { ...rest, ...patchColumns(patch) });
     await recordMessages(trx, row, patch.receipt);
   }
-  if (settlement.shownAt !== undefined) await recordShown.run(trx, { uid: row.inquiry, at: settlement.shownAt });
   if (row.address !== null) {
     const { address } = row;
+    if (patch?.state === "absent" && wasReopened(row)) await letNextIn(trx, address, row.woken_at ?? 0);
     if (settlement.notBefore !== undefined) await holdBack.run(trx, { address, until: settlement.notBefore });
     await refresh(trx, [address]);
   }
@@ -116,13 +134,27 @@ type HeldRow = Pick<
 >;
 
 /** The row as long as nobody has claimed it anew. */
-const held = statement((db, at: { readonly id: string; readonly epoch: number }) =>
-  db
+const held = statement((db, at: { readonly id: string; readonly epoch: number }) => {
+  const row = db
     .selectFrom("outbox")
     .select(["id", "inquiry", "address", "epoch", "due_at", "claimed_until", "woken_at"])
     .select(["adopted_epoch", "reopened_epoch", "receipt"])
     .where("id", "=", at.id)
-    .where("epoch", "=", at.epoch),
+    .where("epoch", "=", at.epoch);
+  return concurrent(db) ? row.forNoKeyUpdate() : row;
+});
+
+/** The first confirmed showing of the row's inquiry stands. */
+const shownUnder = statement(
+  (db, { id, epoch, at }: { readonly id: string; readonly epoch: number; readonly at: number }) =>
+    db
+      .updateTable("inquiry")
+      .set({ shown_at: at })
+      .where("uid", "=", (eb) =>
+        eb.selectFrom("outbox").select("inquiry").where("id", "=", id).where("epoch", "=", epoch),
+      )
+      .where("shown_at", "is", null)
+      .returning(["uid", "owner", "session", "shown_at as at"]),
 );
 
 type Rest = { readonly id: string } & Pick<OutboxTable, "due_at" | "attempts">;
@@ -138,8 +170,12 @@ const putBackChanged = statement((db, at: Rest & PatchColumns) => putBackWith(db
 /** What a holder's result still means after what happened meanwhile. */
 function patchOver(row: HeldRow, result: Patch): Patch {
   if (row.adopted_epoch === row.epoch && result.state !== "shown") return foundOver(row, result);
-  if (row.reopened_epoch !== row.epoch || row.claimed_until === null) return result;
-  return result.state === "absent" ? { ...result, state: "pending" } : { ...result, digest: null };
+  return wasReopened(row) && result.state !== "absent" ? { ...result, digest: null } : result;
+}
+
+/** The surface was opened while the row was held: what was found absent may be there now. */
+function wasReopened(row: HeldRow): boolean {
+  return row.reopened_epoch === row.epoch && row.claimed_until !== null;
 }
 
 /** A press proved that the copy is there while its holder lost sight of it: its parts are what either knows of. */
@@ -182,8 +218,3 @@ function messagesOf(receipt: Receipt | null): readonly string[] {
 export function chatOf(address: string): string {
   return address.split("/", 1)[0] ?? address;
 }
-
-/** The first confirmed showing stands. */
-export const recordShown = statement((db, { uid, at }: { readonly uid: string; readonly at: number }) =>
-  db.updateTable("inquiry").set({ shown_at: at }).where("uid", "=", uid).where("shown_at", "is", null),
-);

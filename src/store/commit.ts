@@ -3,19 +3,23 @@
  *
  * Rules: a refused change leaves nothing, because it shares its transaction with others that are not: its key is
  * written first, which finds a repeat, and taken back by a refusal; all checks come before the other writes, in the
- * order exists, conflict. A change that lost a race between check and write throws and runs again.
+ * order exists, conflict. A change that lost a race between check and write throws and runs again. The order of the
+ * writes is that of locks.ts; the heads of all addresses touched are found anew at the end, once.
  */
-import type { Kysely, Transaction } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { DeliveryState } from "../core/delivery.ts";
-import type { Inquiry, TaskRef } from "../core/inquiry.ts";
+import type { Inquiry } from "../core/inquiry.ts";
 import type { Commit, CommitResult, NewOutboxRow } from "../ports/store.ts";
-import { recordMessages, recordShown } from "./claims.ts";
+import { recordMessages } from "./claims.ts";
+import { appendCreated, appendEnd, appendShown } from "./events.ts";
 import { isAnything, readJson } from "./json.ts";
+import { concurrent, lockAddresses, Raced } from "./locks.ts";
 import { dueSooner, isTaken, refresh } from "./queue.ts";
 import { findInquiry } from "./reads.ts";
-import { deliveryColumns, newInquiry, type Progress, progressOf, taskOf } from "./rows.ts";
+import { deliveryColumns, newInquiry, type Progress, progressOf } from "./rows.ts";
 import type { AddressTable, InquiryTable, OnceTable, OutboxTable, Schema } from "./schema.ts";
 import { statement } from "./statement.ts";
+import { leavesBehind, moveTask, taskStands } from "./tasks.ts";
 
 type Trx = Transaction<Schema>;
 type Part<K extends keyof Commit> = NonNullable<Commit[K]>;
@@ -28,14 +32,26 @@ export async function applyCommit(trx: Trx, change: Commit): Promise<CommitResul
     if (once) await giveKeyBack.run(trx, { key: once.key });
     return { outcome: refusal };
   }
-  for (const inquiry of change.create ?? []) await insertInquiry.run(trx, newInquiry(inquiry));
   if (change.task) await moveTask(trx, change.task);
-  for (const { from, inquiry } of change.update ?? []) await updateInquiry(trx, from, inquiry);
-  if (change.add?.length) await addRows(trx, change.add, change.create ?? []);
-  for (const { inquiry, at } of change.wake ?? []) await wake(trx, inquiry, at);
-  if (change.entry) await setEntry(trx, change.entry);
-  if (change.adopt) await adopt(trx, change.adopt);
+  // Now that the task is held, nobody asks in its old state any more: what was asked until then is seen.
+  if (concurrent(trx) && (await leavesBehind(trx, change))) throw new Raced("What waits of a task");
+  await writeInquiries(trx, change);
+  const touched: (string | null)[] = [];
+  for (const { inquiry, at } of change.wake ?? []) touched.push(...(await wake(trx, inquiry, at)));
+  if (change.entry) touched.push(...(await setEntry(trx, change.entry)));
+  if (change.adopt) touched.push(await adopt(trx, change.adopt));
+  const addresses = touched.filter((address) => address !== null);
+  if (change.add?.length) addresses.push(...(await addRows(trx, change.add, change.create ?? [], addresses)));
+  await refresh(trx, addresses);
   return { outcome: "done" };
+}
+
+async function writeInquiries(trx: Trx, { create, update, waiter }: Commit): Promise<void> {
+  for (const one of update ?? []) await updateInquiry(trx, one);
+  for (const inquiry of create ?? []) {
+    await insertInquiry.run(trx, newInquiry(inquiry, waiter ?? null));
+    await appendCreated(trx, inquiry);
+  }
 }
 
 const replyUnder = statement((db, at: { readonly key: string }) =>
@@ -64,6 +80,7 @@ const giveKeyBack = statement((db, at: { readonly key: string }) => db.deleteFro
 async function refusalOf(trx: Trx, change: Commit): Promise<"exists" | "conflict" | null> {
   for (const { owner, id } of change.create ?? []) if (await namesake.first(trx, { owner, id })) return "exists";
   if (change.task && !(await taskStands(trx, change.task))) return "conflict";
+  if (await leavesBehind(trx, change)) return "conflict";
   for (const update of change.update ?? []) if (!(await versionStands(trx, update))) return "conflict";
   return null;
 }
@@ -71,22 +88,6 @@ async function refusalOf(trx: Trx, change: Commit): Promise<"exists" | "conflict
 const namesake = statement((db, at: { readonly owner: string; readonly id: string }) =>
   db.selectFrom("inquiry").select("uid").where("owner", "=", at.owner).where("given_id", "=", at.id),
 );
-
-async function taskStands(trx: Trx, { owner, from, to }: Part<"task">): Promise<boolean> {
-  const stored = await findTask(trx, owner, to.taskId);
-  if (from === null || stored === null) return from === stored;
-  return stored.stateVersion === from.stateVersion && stored.currentStep === from.currentStep;
-}
-
-export async function findTask(trx: Pick<Trx, "selectFrom">, owner: string, taskId: string): Promise<TaskRef | null> {
-  const row = await trx
-    .selectFrom("task")
-    .selectAll()
-    .where("owner", "=", owner)
-    .where("task_id", "=", taskId)
-    .executeTakeFirst();
-  return row ? taskOf(row) : null;
-}
 
 const waitingVersion = statement((db, at: { readonly uid: string }) =>
   db.selectFrom("inquiry").select(["version", "shown_at"]).where("uid", "=", at.uid).where("settled_at", "is", null),
@@ -99,41 +100,47 @@ async function versionStands(trx: Trx, { from, inquiry, unlessShown }: Part<"upd
 
 const insertInquiry = statement((db, at: InquiryTable) => db.insertInto("inquiry").values(at));
 
-async function moveTask(trx: Trx, { owner, to }: Part<"task">): Promise<void> {
-  const state = { current_step: to.currentStep, state_version: to.stateVersion };
-  await trx
-    .insertInto("task")
-    .values({ owner, task_id: to.taskId, ...state })
-    .onConflict((conflict) => conflict.columns(["owner", "task_id"]).doUpdateSet(state))
-    .execute();
-}
+type Writing = Progress & { readonly uid: string; readonly from: number };
 
-const writeProgress = statement((db, { uid, from, ...progress }: Progress & { uid: string; from: number }) =>
+/** What is over has nobody who must be told of by another process: whoever asks again is handed the result. */
+const progressFrom = (db: Kysely<Schema>, { uid, from, ...progress }: Writing) =>
   db
     .updateTable("inquiry")
     .set(progress)
+    .set({ waited_by: sql`case when cast(${progress.settled_at} as bigint) is null then waited_by end` })
     .where("uid", "=", uid)
     .where("version", "=", from)
-    .where("settled_at", "is", null),
-);
+    .where("settled_at", "is", null);
+const writeProgress = statement((db, at: Writing) => progressFrom(db, at));
+const writeUnseen = statement((db, at: Writing) => progressFrom(db, at).where("shown_at", "is", null));
 
-async function updateInquiry(trx: Trx, from: number, inquiry: Inquiry): Promise<void> {
+async function updateInquiry(trx: Trx, { from, inquiry, unlessShown }: Part<"update">[number]): Promise<void> {
   const { uid } = inquiry;
-  if ((await writeProgress.run(trx, { uid, from, ...progressOf(inquiry) })) === 1) return;
-  throw new Error(`Inquiry ${uid} was changed between its check and its update.`);
+  const written = await (unlessShown ? writeUnseen : writeProgress).run(trx, { uid, from, ...progressOf(inquiry) });
+  if (written !== 1) throw new Raced(`Inquiry ${uid}`);
+  await appendEnd(trx, inquiry);
 }
 
-async function addRows(trx: Trx, add: Part<"add">, created: Part<"create">): Promise<void> {
+/** Resolves to the addresses of the rows; `held` are those the commit has touched before. */
+async function addRows(
+  trx: Trx,
+  add: Part<"add">,
+  created: Part<"create">,
+  held: readonly string[],
+): Promise<readonly string[]> {
   const asked = new Map(created.map((one) => [one.uid, one]));
   for (const { inquiry: uid } of add) {
     const stored = asked.has(uid) ? null : await findInquiry(trx, uid);
     if (stored) asked.set(uid, stored);
   }
-  const rows = await lineUp(trx, add);
-  const heads = new Map(rows.flatMap(({ delivery }) => (delivery ? [[delivery.address, delivery.channel]] : [])));
-  for (const [address, channel] of heads) await openHead.run(trx, { address, channel, not_before: 0, next_at: null });
-  for (const row of rows) await insertRow.run(trx, newRow(row, asked.get(row.inquiry)));
-  await refresh(trx, heads.keys());
+  const heads = new Map(add.flatMap(({ delivery }) => (delivery ? [[delivery.address, delivery.channel]] : [])));
+  const addresses = [...heads.keys()].sort();
+  for (const address of addresses) {
+    await openHead.run(trx, { address, channel: heads.get(address) ?? "", not_before: 0, next_at: null });
+  }
+  if (add.some((row) => row.inLine)) await lockAddresses(trx, [...held, ...addresses]);
+  for (const row of await lineUp(trx, add)) await insertRow.run(trx, newRow(row, asked.get(row.inquiry)));
+  return addresses;
 }
 
 const openHead = statement((db, at: AddressTable) =>
@@ -186,11 +193,11 @@ async function lineUp(trx: Trx, add: readonly NewOutboxRow[]): Promise<readonly 
  * Copies that show, or may show, an older state come due; of a settled inquiry also those that never will be shown,
  * to be closed. Copies that wait in line or for their surface are no concern of an inquiry that waits itself.
  */
-async function wake(trx: Trx, inquiry: string, at: number): Promise<void> {
+async function wake(trx: Trx, inquiry: string, at: number): Promise<readonly (string | null)[]> {
   const settled = (await waitingVersion.first(trx, { uid: inquiry })) === undefined;
   const rows = await (settled ? wakeLast : wakeOpen).all(trx, { inquiry, at });
-  await refresh(trx, new Set(rows.flatMap((row) => row.address ?? [])));
   if (settled) await dropDeadline.run(trx, { inquiry });
+  return rows.map((row) => row.address);
 }
 
 type Waking = { readonly inquiry: string; readonly at: number };
@@ -211,7 +218,7 @@ const dropDeadline = statement((db, at: { readonly inquiry: string }) =>
   db.deleteFrom("outbox").where("inquiry", "=", at.inquiry).where("lane", "=", "deadline"),
 );
 
-async function setEntry(trx: Trx, { row, entry, at }: Part<"entry">): Promise<void> {
+async function setEntry(trx: Trx, { row, entry, at }: Part<"entry">): Promise<readonly (string | null)[]> {
   const changed = await trx
     .updateTable("outbox")
     .set({ entry: entry === null ? null : JSON.stringify(entry), ...dueSooner(at) })
@@ -219,24 +226,18 @@ async function setEntry(trx: Trx, { row, entry, at }: Part<"entry">): Promise<vo
     .where("address", "is not", null)
     .returning("address")
     .execute();
-  await refresh(
-    trx,
-    changed.flatMap((one) => one.address ?? []),
-  );
+  return changed.map((one) => one.address);
 }
 
 /** The states that have a move on `found`. */
 const FINDABLE: readonly DeliveryState[] = ["pending", "unknown", "failed", "closed"];
 
-async function adopt(trx: Trx, { row, promptKey, receipt, at }: Part<"adopt">): Promise<void> {
-  const copy = await trx
-    .selectFrom("outbox")
-    .selectAll()
-    .where("id", "=", row)
-    .where("prompt_key", "=", promptKey)
-    .where("state", "in", FINDABLE)
-    .executeTakeFirst();
-  if (!copy || copy.address === null) return;
+/** Resolves to the copy's address; null: there was nothing to adopt. */
+async function adopt(trx: Trx, { row, promptKey, receipt, at }: Part<"adopt">): Promise<string | null> {
+  await appendShown(trx, await shownByPress.first(trx, { row, promptKey, at }));
+  const findable = findableCopy(trx, { row, promptKey }).selectAll();
+  const copy = await (concurrent(trx) ? findable.forNoKeyUpdate() : findable).executeTakeFirst();
+  if (!copy || copy.address === null) return null;
   await trx
     .updateTable("outbox")
     .set({ state: "shown", state_reason: null, unknown_until: null, receipt: JSON.stringify(receipt) })
@@ -244,9 +245,22 @@ async function adopt(trx: Trx, { row, promptKey, receipt, at }: Part<"adopt">): 
     .where("id", "=", row)
     .execute();
   await recordMessages(trx, copy, receipt);
-  await recordShown.run(trx, { uid: copy.inquiry, at });
-  await refresh(trx, [copy.address]);
+  return copy.address;
 }
+
+type Found = { readonly row: string; readonly promptKey: string };
+
+const findableCopy = (db: Kysely<Schema>, { row, promptKey }: Found) =>
+  db.selectFrom("outbox").where("id", "=", row).where("prompt_key", "=", promptKey).where("state", "in", FINDABLE);
+
+const shownByPress = statement((db, { at, ...found }: Found & { readonly at: number }) =>
+  db
+    .updateTable("inquiry")
+    .set({ shown_at: at })
+    .where("uid", "=", findableCopy(db, found).select("inquiry"))
+    .where("shown_at", "is", null)
+    .returning(["uid", "owner", "session", "shown_at as at"]),
+);
 
 /** The result was taken; the first time stands. */
 export const collect = statement((db, { uid, at }: { readonly uid: string; readonly at: number }) =>

@@ -7,6 +7,7 @@
  * alone, and neither a hundred thousand waiting copies nor a blocked address cost it anything.
  */
 import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
+import { concurrent, lockAddresses } from "./locks.ts";
 import type { Schema } from "./schema.ts";
 import { atMost, statement } from "./statement.ts";
 
@@ -40,9 +41,14 @@ export const holdBack = statement((db, at: { readonly address: string; readonly 
     .where("not_before", "<", at.until),
 );
 
-/** Finds the heads of these addresses anew. */
+/**
+ * Finds the heads of these addresses anew. Each is held before it is looked at: a statement sees what was committed when
+ * it began, not what it waited for, and would overlook the copy whose settlement it waited for.
+ */
 export async function refresh(trx: Trx, addresses: Iterable<string>): Promise<void> {
-  for (const address of addresses) await findHead.run(trx, { address });
+  const names = [...new Set(addresses)].sort();
+  await lockAddresses(trx, names);
+  for (const address of names) await findHead.run(trx, { address });
 }
 
 /** The soonest copy, once the wait is over, or of those that would not live to see that; after the lease of the one in flight. */
@@ -90,8 +96,8 @@ export async function isTaken(db: Kysely<Schema>, address: string): Promise<bool
 }
 
 /** Approvals first, then the oldest. */
-const firstInLine = statement((db, at: { readonly address: string }) =>
-  db
+const firstInLine = statement((db, at: { readonly address: string }) => {
+  const first = db
     .selectFrom("outbox")
     .select("id")
     .where("address", "=", at.address)
@@ -99,14 +105,16 @@ const firstInLine = statement((db, at: { readonly address: string }) =>
     .where(ofWaiting())
     .orderBy("turn")
     .orderBy("asked_at")
-    .limit(atMost(1)),
-);
+    .limit(atMost(1));
+  return concurrent(db) ? first.forNoKeyUpdate() : first;
+});
 
 /** Lets the next in line be shown, unless the place is taken. */
 export async function letNextIn(trx: Trx, address: string, at: number): Promise<void> {
-  if (await isTaken(trx, address)) return;
   const first = await firstInLine.first(trx, { address });
   if (first === undefined) return;
+  await lockAddresses(trx, [address]);
+  if (await isTaken(trx, address)) return;
   await trx
     .updateTable("outbox")
     .set({ state: "pending", ...dueSooner(at) })
@@ -127,21 +135,27 @@ export async function openSurface(trx: Trx, address: string, at: number): Promis
   await letNextIn(trx, address, at);
 }
 
-/** Ends every claim, as an interrupted one: nobody is left who holds it, or who would have let the next in. */
-export async function recover(trx: Trx, at: number): Promise<void> {
+/** Ends every claim of the channel, as an interrupted one: nobody is left who holds it, or who would have let the next in. */
+export async function recover(trx: Trx, channel: string, at: number): Promise<void> {
   const ended = await trx
     .updateTable("outbox")
     .set({ claimed_until: at, due_at: at })
     .where("claimed_until", ">", at)
+    .where("channel", "=", channel)
     .returning("address")
     .execute();
-  await refresh(trx, new Set(ended.flatMap((row) => row.address ?? [])));
+  await refresh(
+    trx,
+    ended.flatMap((row) => row.address ?? []),
+  );
   const lines = await trx
     .selectFrom("outbox")
     .select("address")
     .distinct()
     .where(IN_LINE)
     .where("state", "=", "queued")
+    .where("channel", "=", channel)
+    .orderBy("address")
     .execute();
   for (const { address } of lines) if (address !== null) await letNextIn(trx, address, at);
 }

@@ -9,7 +9,7 @@ import { chatOf } from "./claims.ts";
 import { OPEN } from "./queue.ts";
 import { deliveryRowOf, inquiryOf, type JoinedRow } from "./rows.ts";
 import type { InquiryTable, Schema } from "./schema.ts";
-import { atMost, statement } from "./statement.ts";
+import { atMost, isOneOf, statement } from "./statement.ts";
 
 type Db = Kysely<Schema>;
 
@@ -70,7 +70,7 @@ export async function list(
     );
   }
   if (request.owner !== null) page = page.where(column("owner"), "=", request.owner);
-  if (request.sessions !== null) page = page.where(column("session"), "in", request.sessions);
+  if (request.sessions !== null) page = page.where(isOneOf(column("session"), request.sessions));
   if (request.session !== null) page = page.where(column("session"), "=", request.session);
   if (request.status !== null) page = page.where("status", "=", request.status);
   if (waiting) page = page.where("settled_at", "is", null);
@@ -182,6 +182,19 @@ const openAt = statement((db, at: { readonly address: string; readonly limit: nu
 
 export async function openCopies(db: Db, address: string, limit: number): Promise<readonly Copy[]> {
   return (await openAt.all(db, { address, limit })).map(copyOf);
+}
+
+const claimedAt = statement((db, at: { readonly address: string; readonly now: number }) =>
+  db
+    .selectFrom("outbox")
+    .select("id")
+    .where("address", "=", at.address)
+    .where("claimed_until", ">", at.now)
+    .limit(atMost(1)),
+);
+
+export async function inFlight(db: Db, address: string, now: number): Promise<boolean> {
+  return (await claimedAt.first(db, { address, now })) !== undefined;
 }
 
 function copyOf(row: JoinedRow & Selectable<InquiryTable>): Copy {

@@ -72,7 +72,8 @@ export function inquiryOf(row: Selectable<InquiryTable>): Inquiry {
   };
 }
 
-export function newInquiry(inquiry: Inquiry): InquiryTable {
+/** `waiter` is the process whose caller waits for it. */
+export function newInquiry(inquiry: Inquiry, waiter: string | null): InquiryTable {
   return {
     uid: inquiry.uid,
     owner: inquiry.owner,
@@ -96,6 +97,7 @@ export function newInquiry(inquiry: Inquiry): InquiryTable {
     expires_at: inquiry.expiresAt,
     shown_at: inquiry.shownAt,
     collected_at: null,
+    waited_by: waiter,
     ...progressOf(inquiry),
   };
 }

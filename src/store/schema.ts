@@ -4,9 +4,12 @@
  * Rules for every column: times are integer milliseconds since the epoch, booleans are 0 or 1, structured values are
  * JSON in text. That is what lets one schema serve every database.
  */
+import type { Generated } from "kysely";
 import type { DeliveryState } from "../core/delivery.ts";
 import type { InquiryKind, Reason, Status } from "../core/inquiry.ts";
-import type { KeyScope, Lane, SessionKind } from "../ports/store.ts";
+import type { KeyScope, SessionKind } from "../ports/access-store.ts";
+import type { EventType } from "../ports/event.ts";
+import type { Lane } from "../ports/store.ts";
 
 export interface InquiryTable {
   uid: string;
@@ -39,6 +42,8 @@ export interface InquiryTable {
   settled_by: string | null;
   /** When a caller took the result; null while it may still be handed to a call that looks the same. */
   collected_at: number | null;
+  /** The process whose caller waits for it, or did until that process died. */
+  waited_by: string | null;
 }
 
 export interface OutboxTable {
@@ -105,6 +110,26 @@ export interface OnceTable {
   at: number;
 }
 
+/** See events.ts for the order. */
+export interface EventTable {
+  turn: Generated<number>;
+  seq: Generated<number>;
+  type: EventType;
+  at: number;
+  inquiry: string;
+  owner: string;
+  session: string;
+}
+
+export interface LeaseTable {
+  name: string;
+  holder: string;
+  epoch: number;
+  /** 0: given up. */
+  until: number;
+  note: string;
+}
+
 export interface AccessKeyTable {
   id: string;
   hash: string;
@@ -142,6 +167,8 @@ export interface Schema {
   message: MessageTable;
   task: TaskTable;
   once: OnceTable;
+  event: EventTable;
+  lease: LeaseTable;
   access_key: AccessKeyTable;
   pairing: PairingTable;
   identity: IdentityTable;

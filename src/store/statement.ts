@@ -59,3 +59,8 @@ function compile<V extends object, R>(db: Db, build: (db: Db, at: V) => Compilab
 export function atMost(rows: number): RawBuilder<number> {
   return sql`cast(${rows} as integer)`;
 }
+
+/** An empty list holds nothing; no database but SQLite takes one. */
+export function isOneOf(column: RawBuilder<string>, values: readonly string[]): RawBuilder<boolean> {
+  return values.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`${column} in (${sql.join(values)})`;
+}

@@ -99,6 +99,8 @@ function startCommand(url: string, key: string, argv: readonly string[]): Runnin
       config: () => ({ data: tmpdir(), url, keys: { agent: key, operator: key }, locale: "en", telegram: null }),
       startGateway: () => Promise.reject(new Error("a gateway is running already")),
       tryDatabase: () => Promise.reject(new Error("the database is the gateway's")),
+      migrate: () => Promise.reject(new Error("the database is the gateway's")),
+      move: () => Promise.reject(new Error("the database is the gateway's")),
     }),
     client: () => createClient({ url, key, fetch: mortal(life.signal) }),
     out: (line) => {

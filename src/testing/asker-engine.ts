@@ -6,8 +6,9 @@ import { randomBytes } from "node:crypto";
 import { createClient } from "../client.ts";
 import type { Limits } from "../core/limits.ts";
 import { createEngine, type Engine } from "../engine/engine.ts";
-import { createHttp } from "../gateway/http.ts";
+import { createHttp, type HttpDeps } from "../gateway/http.ts";
 import { serve } from "../gateway/listen.ts";
+import { createMetrics, type Metrics } from "../gateway/metrics.ts";
 import type { NewKey } from "../ports/access.ts";
 import type { Asker, Caller } from "../ports/asker.ts";
 import type { Log } from "../ports/log.ts";
@@ -42,6 +43,7 @@ export interface EngineStand {
   readonly store: Store;
   readonly clock: SkippingClock;
   readonly chat: Loopback;
+  readonly metrics: Metrics;
   readonly keys: Readonly<Record<Who, string>>;
   close(): Promise<void>;
 }
@@ -50,6 +52,7 @@ export const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {},
 
 export async function openEngine(log: Log = silentLog): Promise<EngineStand> {
   const clock = skippingClock();
+  const metrics = createMetrics();
   const chat = hostileLoopback(ROOMY, false);
   const store = await openStore("sqlite::memory:", { log });
   const ana = { name: "ana", identities: [chat.place.actor], roles: ["owner"], locale: null };
@@ -57,6 +60,8 @@ export async function openEngine(log: Log = silentLog): Promise<EngineStand> {
     store,
     clock,
     log,
+    meter: metrics.meter,
+    process: "one",
     entropy: { bytes: (length) => randomBytes(length) },
     settings: {
       locale: "en",
@@ -72,7 +77,7 @@ export async function openEngine(log: Log = silentLog): Promise<EngineStand> {
     await engine.stop();
     await store.close();
   };
-  return { engine, store, clock, chat, keys: keys as Record<Who, string>, close };
+  return { engine, store, clock, chat, metrics, keys: keys as Record<Who, string>, close };
 }
 
 /** The engine's asker port, called directly. */
@@ -100,13 +105,17 @@ export interface GatewayStand extends EngineStand {
   quiet(): Promise<void>;
 }
 
+/** What a front of the gateway over that engine needs. */
+export function frontOf({ engine, clock, metrics }: EngineStand, changes: Partial<HttpDeps> = {}): HttpDeps {
+  const { asker, access, events, health, mounts } = engine;
+  return { asker, access, events, health, mounts, clock, log: silentLog, metrics, ...changes };
+}
+
 /** The engine behind the gateway, on a port of its own. */
 export async function openGateway(): Promise<GatewayStand> {
   const stand = await openEngine();
   const { asker, running } = counted(stand.engine.asker);
-  const { access, health, mounts } = stand.engine;
-  const http = createHttp({ asker, access, health, mounts, clock: stand.clock, log: silentLog });
-  const listening = await serve(http, { host: "127.0.0.1", port: 0 });
+  const listening = await serve(createHttp(frontOf(stand, { asker })), { host: "127.0.0.1", port: 0 });
   return {
     ...stand,
     url: listening.url,

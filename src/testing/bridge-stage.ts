@@ -12,6 +12,7 @@ import { openStore } from "../store/store.ts";
 import { type Need, offersOf } from "./channel-case.ts";
 import type { Loopback, Seen, SeenButton, Subject } from "./loopback.ts";
 import { recordingHost } from "./recording-host.ts";
+import { silentMeter } from "./silent-meter.ts";
 import { until } from "./until.ts";
 
 export interface BridgeCase {
@@ -67,7 +68,7 @@ export async function playBridge(subject: Subject, one: BridgeCase): Promise<voi
   const store = await openStore("sqlite::memory:", { log });
   const begin = async (): Promise<Engine> => {
     const engine = await createEngine({
-      ...{ store, log, entropy, clock: createClock() },
+      ...{ store, log, entropy, clock: createClock(), meter: silentMeter, process: "one" },
       settings: { locale: "en", directory: directoryOf(loopback), fixedKeys: [] },
       channels: () => [{ name: channelOf(loopback.place.address), limits: subject.limits, open: loopback.open }],
     });

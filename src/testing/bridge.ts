@@ -10,6 +10,7 @@ import type { Caller } from "../ports/asker.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
 import { type DurableStore, openStore } from "../store/store.ts";
+import { silentMeter } from "./silent-meter.ts";
 import { type SkippingClock, skippingClock } from "./skipping-clock.ts";
 import type { TelegramServer } from "./telegram-server.ts";
 
@@ -21,6 +22,10 @@ export const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, er
 export interface BridgeOptions {
   /** `sqlite::memory:` by default. */
   readonly url?: string;
+  /** A store that is open already, of which this is one more process; it stays open. */
+  readonly store?: DurableStore;
+  /** The name of the process; `one` by default. */
+  readonly process?: string;
   readonly clock?: SkippingClock;
   readonly directory?: Partial<Directory>;
   readonly log?: Log;
@@ -53,12 +58,14 @@ export function telegramSource(server: TelegramServer): ChannelSource {
 export async function openBridge(options: BridgeOptions = {}): Promise<Bridge> {
   const clock = options.clock ?? skippingClock();
   const log = options.log ?? SILENT;
-  const store = await openStore(options.url ?? "sqlite::memory:", { log });
+  const store = options.store ?? (await openStore(options.url ?? "sqlite::memory:", { log }));
   const engine = await createEngine({
     store: options.through?.(store) ?? store,
     clock,
     entropy,
     log,
+    meter: silentMeter,
+    process: options.process ?? "one",
     settings: { locale: "en", directory: { ...PEOPLE, ...options.directory }, fixedKeys: [] },
     channels: (access) => options.channels?.({ access }) ?? [],
   });
@@ -69,7 +76,7 @@ export async function openBridge(options: BridgeOptions = {}): Promise<Bridge> {
     clock,
     async close() {
       await engine.stop();
-      await store.close();
+      if (!options.store) await store.close();
     },
   };
 }

@@ -26,6 +26,7 @@ export const SILENCE: Reply = { notice: null, say: null };
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  steadySince: () => 0,
   at(at, wake) {
     const timer = setTimeout(wake, Math.max(0, at - Date.now()));
     return () => clearTimeout(timer);
@@ -65,8 +66,8 @@ export function recordingHost(): RecordingHost {
     report(state) {
       states.push(state);
     },
-    mount(handler) {
-      mounted = handler;
+    mount({ handle }) {
+      mounted = handle;
     },
     handler: () => mounted,
     replyWith(next) {

@@ -43,6 +43,7 @@ export function skippingClock(): SkippingClock {
 
   return {
     now,
+    steadySince: () => 0,
     at,
     skip(ms) {
       ahead += ms;

@@ -1,6 +1,6 @@
 /** Short ways to ask, claim and settle through a store. */
 import type { Inquiry } from "../core/inquiry.ts";
-import type { Delivery, DeliveryRow, OutboxRow, Settlement, Store } from "../ports/store.ts";
+import type { ClaimRequest, Delivery, DeliveryRow, OutboxRow, Settlement, Store } from "../ports/store.ts";
 import { copyOf, inquiryOf } from "./store-samples.ts";
 
 export const HERE = "telegram:100";
@@ -22,7 +22,7 @@ export function usingStore(store: () => Store) {
     await store().commit({ create: [inquiry], add: [row] });
     return { inquiry, row: row.id };
   }
-  function claim(now: number, change: { limit?: number; channel?: string; leaseMs?: number } = {}) {
+  function claim(now: number, change: Partial<ClaimRequest> = {}) {
     return store().claim({ lane: "delivery", limit: 100, now, leaseMs: LEASE_MS, ...change });
   }
   function settle(held: OutboxRow | undefined, { delivery: patch, ...change }: Change = {}): Promise<boolean> {

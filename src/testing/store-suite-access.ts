@@ -1,6 +1,7 @@
 /** The contract of the access store: keys, pairing codes, linked identities, renamed addresses. */
 import { expect, it } from "vitest";
-import type { KeyRecord, Store } from "../ports/store.ts";
+import type { KeyRecord } from "../ports/access-store.ts";
+import type { Store } from "../ports/store.ts";
 
 const key: KeyRecord = {
   id: "key_1",

@@ -75,7 +75,7 @@ export function claimSuite(store: () => Store): void {
   it("ends the claims of a process that is gone", async () => {
     await ask("inq_1", HERE);
     await claim(1_000);
-    await store().recover(1_001);
+    await store().recover("telegram", 1_001);
     expect(await next()).toBe(1_001);
     expect((await claim(1_001))[0]).toMatchObject({ epoch: 2, interrupted: true });
   });
@@ -136,9 +136,9 @@ export function claimSuite(store: () => Store): void {
       return ask(`inq_${step}`, `telegram:${random(4)}`, due, { expiresAt: now + random(20_000) });
     };
     const wakeSome = (now: number) => store().commit({ wake: [{ inquiry: `inq_${random(30)}`, at: now }] });
-    const recover = (now: number) => store().recover(now);
+    const recover = (now: number) => store().recover("telegram", now);
     const acts = [askSomewhere, askSomewhere, wakeSome, recover, settleFirst, settleFirst];
-    for (let step = 0, now = 1_000; step < 400; step += 1, now += random(3_000)) {
+    for (let step = 0, now = 1_000; step < 200; step += 1, now += random(3_000)) {
       await acts[random(acts.length)]?.(now, step);
       const due = await next();
       const claimed = await claim(now, { limit: 1, leaseMs: 5_000 });

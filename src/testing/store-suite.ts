@@ -10,7 +10,9 @@ import { copyOf, inquiryOf, settled, timerOf } from "./store-samples.ts";
 import { accessSuite } from "./store-suite-access.ts";
 import { claimSuite, settlementSuite } from "./store-suite-claims.ts";
 import { everything, lookupSuite } from "./store-suite-lookups.ts";
+import { machinesSuite } from "./store-suite-machines.ts";
 import { lineSuite, outboxSuite } from "./store-suite-outbox.ts";
+import { raceSuite } from "./store-suite-races.ts";
 
 const by: Author = { person: "ana", channel: "telegram", address: "telegram:100" };
 
@@ -29,6 +31,8 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
     describe("claims", () => claimSuite(() => store));
     describe("settlements", () => settlementSuite(() => store));
     describe("access", () => accessSuite(() => store));
+    describe("several processes", () => machinesSuite(() => store));
+    describe("races", () => raceSuite(() => [store]));
   });
 }
 

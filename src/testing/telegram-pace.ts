@@ -5,7 +5,7 @@
  * The page allows short bursts without a figure; here each allowance may be spent in one burst (30, 3 and 20) and
  * refills steadily. It judges sends alone, never edits.
  */
-import { Refused } from "./telegram-methods.ts";
+import { Refused } from "./telegram-refusal.ts";
 import type { Json, World } from "./telegram-world.ts";
 
 interface Bucket {

@@ -140,7 +140,7 @@ export const METHODS: Readonly<Record<string, Fields>> = {
     allowed_updates: UPDATE_KINDS,
   },
   setWebhook: {
-    url: need(like(/^(https:\/\/\S+)?$/)),
+    url: need(string),
     certificate: opaque("InputFile"),
     ip_address: string,
     max_connections: between(1, 100),
@@ -148,6 +148,7 @@ export const METHODS: Readonly<Record<string, Fields>> = {
     drop_pending_updates: boolean,
     secret_token: { is: "string", min: 1, max: 256, like: /^[A-Za-z0-9_-]+$/ },
   },
+  getWebhookInfo: {},
   deleteWebhook: { drop_pending_updates: boolean },
   sendMessage: {
     business_connection_id: opaque("String"),

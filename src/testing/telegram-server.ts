@@ -12,8 +12,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { faultsOf } from "./telegram-check.ts";
-import { ACTIONS, createMailbox, deliver, heardInPrivacyMode, type Mailbox, Refused } from "./telegram-methods.ts";
+import { createMailbox, deliver, type Mailbox } from "./telegram-mailbox.ts";
+import { ACTIONS, heardInPrivacyMode } from "./telegram-methods.ts";
 import { createPace } from "./telegram-pace.ts";
+import { Refused } from "./telegram-refusal.ts";
 import {
   addChat,
   createWorld,
@@ -54,6 +56,10 @@ export interface TelegramOptions {
   readonly enforcePace?: boolean;
   /** In groups the bot hears only commands, replies to itself and service messages. Default false. */
   readonly privacy?: boolean;
+  /** As a Bot API server of one's own in local mode: webhooks by plain http, to any port and address. Default false. */
+  readonly local?: boolean;
+  /** Milliseconds a webhook may take to answer. Default 60,000. */
+  readonly deliveryTimeoutMs?: number;
 }
 
 export interface TelegramServer {
@@ -85,6 +91,8 @@ export interface TelegramServer {
   heal(): void;
   /** Sends a native update as it is, with an id of its own unless it has one. */
   push(update: Json): void;
+  /** Sends what the webhook takes next once more. */
+  repeatNext(): void;
   /**
    * Resolves with the first value that is neither null, undefined nor false. It looks again whenever something happens
    * on this server; for conditions elsewhere use `until`.
@@ -115,11 +123,15 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
 function createRunning(options: TelegramOptions): Running {
   const privacy = options.privacy ?? false;
   const bot = { id: 123456, is_bot: true, first_name: "Askgate", username: "askgate_bot" };
-  const mailbox = createMailbox();
   const watchers = new Set<() => void>();
+  const changed = () => {
+    for (const look of [...watchers]) look();
+  };
+  const { local = false, deliveryTimeoutMs = 60_000 } = options;
+  const mailbox = createMailbox({ local, deliveryTimeoutMs, changed });
   const world = createWorld({ ...bot, can_read_all_group_messages: !privacy }, (update) => {
     if (!privacy || heardInPrivacyMode(update, bot.id)) deliver(mailbox, update);
-    for (const look of [...watchers]) look();
+    changed();
   });
   const pace = options.enforcePace ? createPace(world) : () => {};
   const token = options.token ?? "123456:loopback-token";
@@ -152,9 +164,11 @@ function controls(running: Running, server: Server): Omit<TelegramServer, "url">
       running.hanging.clear();
     },
     push: (update) => world.push(update),
+    repeatNext: () => mailbox.courier?.repeatNext(),
     waitFor: (look, timeoutMs = 10_000) => waitFor(running, look, timeoutMs),
     close: () =>
       new Promise((closed) => {
+        mailbox.courier?.stop();
         server.close(() => closed());
         server.closeAllConnections();
       }),

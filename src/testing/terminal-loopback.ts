@@ -6,7 +6,7 @@
  */
 import type { TerminalConfig } from "../../adapters/terminal.ts";
 import type { Span } from "../core/text.ts";
-import type { Channel, ChannelHost, ChannelModule } from "../ports/channel.ts";
+import type { Channel, ChannelHost, ChannelModule, Mount } from "../ports/channel.ts";
 import type { Loopback, Seen, Subject } from "./loopback.ts";
 import { until } from "./until.ts";
 
@@ -55,9 +55,9 @@ async function openWith(module: ChannelModule<TerminalConfig>, host: ChannelHost
     operator: async (authorization) => authorization === KEY,
     person: (name) => (name === "ana" ? name : null),
   };
-  const mount = (handler: Handler) => {
-    inbox.connect(handler);
-    host.mount(handler);
+  const mount = (mounted: Mount) => {
+    inbox.connect(mounted.handle);
+    host.mount(mounted);
   };
   const channel = await module.open(config, { ...host, mount });
   await inbox.open();

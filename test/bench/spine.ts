@@ -14,6 +14,7 @@ import { channelSource, createEngine } from "../../src/engine/engine.ts";
 import type { Caller } from "../../src/ports/asker.ts";
 import { openStore } from "../../src/store/store.ts";
 import { SILENT } from "../../src/testing/bridge.ts";
+import { silentMeter } from "../../src/testing/silent-meter.ts";
 import { flushesPerSecond } from "./disk.ts";
 import { type Person, sit } from "./inbox.ts";
 import { startOn } from "./start.ts";
@@ -51,11 +52,13 @@ async function openHouse(folder: string) {
     clock: createClock(),
     entropy,
     log: SILENT,
+    meter: silentMeter,
+    process: "one",
     settings: { locale: "en", directory: DIRECTORY, fixedKeys: [] },
     channels: () => [channelSource(terminal, config)],
   });
   await engine.start();
-  const handler = engine.mounts.get("terminal");
+  const handler = engine.mounts.get("terminal")?.handle;
   if (!handler) throw new Error("the terminal mounted nothing");
   let open = true;
   const close = async () => {

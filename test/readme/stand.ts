@@ -39,6 +39,8 @@ export interface Stand {
   placed(text: string): string;
   /** Runs shell text to its end. */
   run(text: string, stdin?: string): Promise<Run>;
+  /** Runs shell text that does not end by itself; `stop` ends it. */
+  watch(text: string): { out(): string; stop(): Promise<void> };
   close(): Promise<void>;
 }
 
@@ -65,6 +67,16 @@ export async function openStand(start: string): Promise<Stand> {
       const running = shell(`set -eu\n${placed(text)}`, folder, env);
       running.child.stdin?.end(stdin);
       return running.end;
+    },
+    watch(text) {
+      const running = shell(`exec ${placed(text)}`, folder, env);
+      return {
+        out: () => running.said().out,
+        async stop() {
+          running.child.kill("SIGKILL");
+          await running.end;
+        },
+      };
     },
     async close() {
       if (gateway.child.pid !== undefined) process.kill(-gateway.child.pid, "SIGTERM");

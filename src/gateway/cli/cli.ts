@@ -19,11 +19,20 @@ export interface CliConfig {
   /** Keys from the environment; null: the files in the data folder. */
   readonly keys: Readonly<Record<KeyName, string | null>>;
   readonly locale: string;
-  readonly telegram: { readonly token: string; readonly apiRoot: string | null } | null;
+  readonly telegram: {
+    readonly token: string;
+    readonly apiRoot: string | null;
+    /** Where updates are to be pushed; null or absent: they are polled. */
+    readonly webhook?: string | null;
+  } | null;
 }
 
 export interface RunningGateway {
   readonly url: string;
+  /** Where the world reaches the webhooks; null where there is no port of their own. */
+  readonly publicUrl: string | null;
+  /** The database, without user and password. */
+  readonly database: string;
   readonly channels: readonly string[];
   /** First codes for channels that nobody has linked an account on. */
   readonly codes: readonly { readonly channel: string; readonly code: string }[];
@@ -39,8 +48,51 @@ export interface CliDeps {
   /** Throws with every fault in one message. */
   config(): CliConfig;
   startGateway(): Promise<RunningGateway>;
-  /** Opens and closes the database and says how that went; rejects with what is wrong. */
-  tryDatabase(): Promise<string>;
+  /** Looks at the database and says how it is; rejects with what is wrong. */
+  tryDatabase(): Promise<DatabaseCheck>;
+  /** Brings the configured database up to date. */
+  migrate(): Promise<{ readonly database: string; readonly applied: readonly string[] }>;
+  /** Moves everything; rejects with the target as empty as before. */
+  move(request: MoveRequest): Promise<MoveResult>;
+}
+
+export interface DatabaseCheck {
+  readonly finding: string;
+  /** Of a PostgreSQL server, of which more can be told. */
+  readonly server?: {
+    /** As `16.4`, and 16 of it. */
+    readonly version: string;
+    readonly major: number;
+    /** Where its user's tables are made; null: nowhere. */
+    readonly schema: string | null;
+    readonly mayCreate: boolean;
+    readonly user: string;
+    /** Milliseconds its clock is ahead of this machine's. */
+    readonly ahead: number;
+    /** Whether notifications pass. */
+    readonly hears: boolean;
+  };
+}
+
+/** How far a table is. */
+export interface MoveStep {
+  readonly table: string;
+  readonly rows: number;
+  readonly total: number;
+}
+
+export interface MoveRequest {
+  /** As ASKGATE_DATABASE_URL takes them. */
+  readonly from: string;
+  readonly to: string;
+  readonly progress: (step: MoveStep) => void;
+}
+
+export interface MoveResult {
+  /** Both without user and password. */
+  readonly from: string;
+  readonly to: string;
+  readonly tables: readonly { readonly table: string; readonly rows: number }[];
 }
 
 export interface Cli {

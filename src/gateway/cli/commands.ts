@@ -8,6 +8,7 @@ import { demoCommand } from "./demo.ts";
 import { doctorCommand } from "./doctor.ts";
 import { inboxCommand } from "./inbox.ts";
 import { answerCommand, cancelCommand, listCommand, showCommand, skipCommand, waitCommand } from "./inquiries.ts";
+import { migrateCommand } from "./migrate.ts";
 import { parseCommand } from "./parse.ts";
 import { serveCommand } from "./serve.ts";
 
@@ -31,6 +32,7 @@ const COMMANDS: readonly Entry[] = [
   { make: parseCommand, example: "parse < replies.jsonl" },
   { make: pairCommand, example: "pair telegram --person ana" },
   { make: keysCommand, example: "keys add --scope agent --session deploys --json" },
+  { make: migrateCommand, example: "migrate --from sqlite:data/askgate.db --to postgres://askgate@db/askgate" },
   { make: doctorCommand, example: "doctor" },
 ];
 

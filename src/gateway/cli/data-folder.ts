@@ -1,10 +1,12 @@
 /**
- * The data folder: who may read it, the two keys made for it, and which gateway runs on it.
+ * The data folder: who may read it, the two keys made for it, its process's name, and which gateway runs on it.
  *
  * Rules: the folder is its owner's alone (0700), key files too (0600); one gateway for each folder, held by a lock that
- * a killed process cannot keep. `gateway.json` tells the commands where that gateway listens.
+ * a killed process cannot keep; several gateways on one database have a folder each. The name in `process` outlives
+ * restarts, so that a gateway finds what was its own; `gateway.json` tells the commands where it listens.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -29,9 +31,21 @@ export function ensureKey(data: string, name: KeyName, mint: () => string): stri
   const existing = readKey(data, name);
   if (existing) return existing;
   const key = mint();
-  writeFileSync(keyPath(data, name), `${key}\n`, { mode: 0o600 });
-  chmodSync(keyPath(data, name), 0o600);
+  writeWhole(keyPath(data, name), key);
   return key;
+}
+
+/** By it the others of a database know this gateway; never two gateways at a time. */
+const PROCESS_NAME = /^[0-9a-f]{16}$/;
+
+/** The name in the folder, made if there is none that can be one. Only while holding the folder. */
+function ensureProcessName(data: string): string {
+  const path = join(data, "process");
+  const existing = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
+  if (PROCESS_NAME.test(existing)) return existing;
+  const name = randomBytes(8).toString("hex");
+  writeWhole(path, name);
+  return name;
 }
 
 const recordSchema = z.object({
@@ -72,6 +86,8 @@ export function isDead(record: GatewayRecord): boolean {
 }
 
 export interface HeldFolder {
+  /** The name of the process that has this folder, the same at every start. */
+  readonly process: string;
   /** Tells the commands where the gateway listens. */
   announce(url: string): void;
   /** Gives the folder back; does nothing once it belongs to another gateway. */
@@ -96,6 +112,7 @@ export async function holdFolder(data: string, onLost: (error: Error) => void): 
   const write = (url: string | null) => writeRecord(data, { url, pid: process.pid, host: hostname() });
   write(null);
   return {
+    process: ensureProcessName(data),
     announce: write,
     async release() {
       const record = readRecord(data);
@@ -163,12 +180,18 @@ function inUse(data: string, record: GatewayRecord | null): AskgateError {
   const where = record ? ` at ${record.url ?? "an address it has not told yet"} (process ${record.pid})` : "";
   return new AskgateError(
     "unavailable",
-    `A gateway runs on ${data} already${where}. Use that one, or set ASKGATE_DATA.`,
+    `A gateway runs on ${data} already${where}. Use that one. A second one, on the same database too, needs a data ` +
+      "folder of its own: set ASKGATE_DATA.",
   );
 }
 
 function writeRecord(data: string, record: GatewayRecord): void {
-  const draft = `${recordPath(data)}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(record)}\n`, { mode: 0o600 });
-  renameSync(draft, recordPath(data));
+  writeWhole(recordPath(data), JSON.stringify(record));
+}
+
+/** For its owner alone, and never half. */
+function writeWhole(path: string, text: string): void {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${text}\n`, { mode: 0o600 });
+  renameSync(draft, path);
 }

@@ -5,18 +5,12 @@
  */
 import { existsSync, statSync } from "node:fs";
 import { Command } from "commander";
-import * as z from "zod";
-import { type Cli, type CliConfig, Finished, gatewayUrl } from "./cli.ts";
+import { type Cli, Finished, gatewayUrl } from "./cli.ts";
 import { keyPath } from "./data-folder.ts";
+import { database } from "./doctor-database.ts";
+import { telegram } from "./doctor-telegram.ts";
+import { type Finding, wordsOf } from "./finding.ts";
 import { row } from "./screen.ts";
-
-export interface Finding {
-  readonly check: string;
-  readonly state: "ok" | "note" | "fault";
-  readonly finding: string;
-  /** What to do; absent when nothing is. */
-  readonly next?: string;
-}
 
 const MARKS = { ok: "ok   ", note: "note ", fault: "FAULT" } as const;
 
@@ -80,15 +74,6 @@ function keys(cli: Cli): Finding[] {
   });
 }
 
-async function database(cli: Cli): Promise<Finding[]> {
-  try {
-    return [{ check: "database", state: "ok", finding: await cli.deps.tryDatabase() }];
-  } catch (error) {
-    const next = "Correct ASKGATE_DATABASE_URL, or the rights and the free space of its disk.";
-    return [{ check: "database", state: "fault", finding: wordsOf(error), next }];
-  }
-}
-
 async function gateway(cli: Cli): Promise<Finding[]> {
   const check = "gateway";
   try {
@@ -125,65 +110,4 @@ function clockOf(response: Response, asked: number): Finding {
   const finding = `this machine and the gateway are ${skew} s apart`;
   if (skew * 1000 <= LARGEST_SKEW_MS) return { check: "clock", state: "ok", finding };
   return { check: "clock", state: "fault", finding, next: "Set both clocks by a time server." };
-}
-
-const me = z.object({
-  result: z.object({ username: z.string(), can_read_all_group_messages: z.boolean().optional() }),
-});
-const hook = z.object({ result: z.object({ url: z.string() }) });
-
-async function telegram(cli: Cli): Promise<Finding[]> {
-  const config = cli.config().telegram;
-  const check = "telegram";
-  if (!config) return [{ check, state: "note", finding: "off", next: "Set TELEGRAM_BOT_TOKEN to turn it on." }];
-  try {
-    const bot = await callTelegram(config, "getMe");
-    const parsed = me.safeParse(bot.body);
-    if (!parsed.success) {
-      const next = "Ask @BotFather for the token and put it into .env.";
-      return [{ check, state: "fault", finding: `the platform answers ${bot.status} to the token`, next }];
-    }
-    const { username, can_read_all_group_messages: readsAll = false } = parsed.data.result;
-    const privacy: Finding = readsAll
-      ? { check: "telegram groups", state: "ok", finding: "the bot reads every message" }
-      : {
-          check: "telegram groups",
-          state: "note",
-          finding: "the bot sees replies and commands only",
-          next: PRIVACY_REMEDY,
-        };
-    const webhook = hook.safeParse((await callTelegram(config, "getWebhookInfo")).body).data?.result.url ?? "";
-    return [{ check, state: "ok", finding: `the token is @${username}'s` }, webhookFinding(webhook), privacy];
-  } catch {
-    const where = config.apiRoot ?? TELEGRAM_ROOT;
-    return [
-      {
-        check,
-        state: "fault",
-        finding: `${where} cannot be reached`,
-        next: "Check the network and TELEGRAM_API_ROOT.",
-      },
-    ];
-  }
-}
-
-const PRIVACY_REMEDY =
-  "That is enough: people reply to the question. To read all, turn privacy mode off at @BotFather.";
-const TELEGRAM_ROOT = "https://api.telegram.org";
-
-function webhookFinding(webhook: string): Finding {
-  const check = "telegram webhook";
-  if (webhook === "") return { check, state: "ok", finding: "none, as polling needs" };
-  const next = "While it stands, polling gets nothing. Starting the gateway removes it.";
-  return { check, state: "note", finding: `another program set one: ${webhook}`, next };
-}
-
-async function callTelegram(config: NonNullable<CliConfig["telegram"]>, method: string) {
-  const address = `${config.apiRoot ?? TELEGRAM_ROOT}/bot${config.token}/${method}`;
-  const response = await fetch(address, { signal: AbortSignal.timeout(5_000) });
-  return { status: response.status, body: (await response.json()) as unknown };
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

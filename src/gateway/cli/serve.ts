@@ -7,10 +7,11 @@ export function serveCommand(cli: Cli): Command {
   return new Command("serve").description("run the gateway").action(async ({ json }: { json?: boolean }) => {
     const interrupt = interruptible();
     const gateway = await cli.deps.startGateway();
-    if (json)
-      cli.out(
-        JSON.stringify({ url: gateway.url, pid: process.pid, data: cli.config().data, channels: gateway.channels }),
-      );
+    if (json) {
+      const { url, publicUrl, database, channels } = gateway;
+      const { data } = cli.config();
+      cli.out(JSON.stringify({ url, ...(publicUrl && { publicUrl }), pid: process.pid, data, database, channels }));
+    }
     for (const line of greeting(cli, gateway)) cli.note(line);
     const stopped = new Promise<null>((done) => {
       if (interrupt.signal.aborted) done(null);
@@ -31,7 +32,9 @@ function greeting(cli: Cli, gateway: RunningGateway): string[] {
   const named = (["agent", "operator"] as const).map((name) => (keys[name] ? "the environment" : keyPath(data, name)));
   return [
     `Askgate listens on ${gateway.url}`,
+    ...(gateway.publicUrl ? [`  webhooks  ${gateway.publicUrl}`] : []),
     `  data      ${data}`,
+    `  database  ${gateway.database}`,
     `  keys      agent: ${named[0]}, operator: ${named[1]}`,
     `  channels  ${gateway.channels.join(", ")}`,
     ...gateway.codes.map(

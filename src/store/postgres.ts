@@ -1,0 +1,88 @@
+/**
+ * PostgreSQL, by its driver's pool: what the query layer needs of it, and its clock.
+ *
+ * Rules: no statement is prepared under a name and no session state is relied on, so that a pooler in transaction mode
+ * may stand between; a connection that failed, or let a statement wait for too long, is closed and never lent again.
+ */
+import { type Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from "kysely";
+import pg from "pg";
+import type { Log } from "../ports/log.ts";
+import { isLost } from "./postgres-faults.ts";
+import type { Schema } from "./schema.ts";
+
+/** Connections to the database per process; transactions beyond that wait for one. */
+export const POOL_SIZE = 10;
+/** Milliseconds until a server that does not answer counts as gone, for a connection and for a statement. */
+const CONNECT_MS = 10_000;
+const STATEMENT_MS = 20_000;
+
+/** Whole numbers of eight bytes as numbers: times and counters stay far below 2^53. */
+const types = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as "text"),
+};
+
+export function settingsOf(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: "askgate",
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: STATEMENT_MS,
+    types: types as pg.CustomTypesConfig,
+  };
+}
+
+export function postgresDialect(url: string, log: Log): PostgresDialect {
+  // A queue for a connection is no fault of the server: only making one is limited, by the clients' own setting.
+  const { connectionTimeoutMillis: _, ...settings } = settingsOf(url);
+  const pool = new pg.Pool({ ...settings, max: POOL_SIZE, Client: Connecting } as pg.PoolConfig);
+  pool.on("error", (error) => log.warn({ err: error.message }, "an idle database connection was lost"));
+  return new PostgresDialect({ pool: careful(pool) });
+}
+
+class Connecting extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_MS });
+  }
+}
+
+/** Closes a connection on which something failed for good, and fails what follows on it at once. */
+function careful(pool: pg.Pool): PostgresPool {
+  return {
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect();
+      let broken: unknown = null;
+      const ended = (error: unknown) => {
+        broken ??= error;
+      };
+      client.on("error", ended);
+      const query = async (text: string, values: readonly unknown[]) => {
+        if (broken !== null) throw broken;
+        try {
+          return await client.query(text, [...values]);
+        } catch (error) {
+          if (isLost(error)) broken = error;
+          throw error;
+        }
+      };
+      const release = () => {
+        client.off("error", ended);
+        client.release(broken !== null);
+      };
+      // The query layer asks for cursors as well, which nothing here reads by.
+      return { query: query as unknown as PostgresPoolClient["query"], release };
+    },
+  };
+}
+
+const CLOCK = sql<{ now: number }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`;
+
+/** Milliseconds since the epoch, by the database. */
+export async function databaseTime(db: Kysely<Schema>): Promise<number> {
+  const { rows } = await CLOCK.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error("the database did not say what time it is");
+  return row.now;
+}
