@@ -193,8 +193,8 @@ function run(context: Context, parts: Parts): Pick<Engine, "start" | "stop"> {
 }
 
 /** Who waited here before this start is gone. Others cannot find what those waited for as long as this is not known. */
-async function leaveAll({ store, process, log }: Context): Promise<void> {
-  await store.leave(null, process).catch((error: unknown) => {
+async function leaveAll({ store, log, process: self }: Context): Promise<void> {
+  await store.leave(null, self).catch((error: unknown) => {
     log.warn({ err: error }, "the waits of before the start could not be given up");
   });
 }

@@ -71,8 +71,8 @@ export function createKeeper(context: Context, stations: ReadonlyMap<string, Sta
 }
 
 /** Whoever held leases on a store that is this process's alone is gone, whatever its name was. */
-async function inherit({ store, process }: Context): Promise<void> {
-  const left = (await store.leases.renew(process, 0)).filter(({ holder }) => holder !== process);
+async function inherit({ store, process: self }: Context): Promise<void> {
+  const left = (await store.leases.renew(self, 0)).filter(({ holder }) => holder !== self);
   for (const lease of left) await store.leases.release(lease);
 }
 
