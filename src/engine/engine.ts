@@ -193,9 +193,9 @@ function run(context: Context, parts: Parts): Pick<Engine, "start" | "stop"> {
 }
 
 /** Who waited here before this start is gone. Others cannot find what those waited for as long as this is not known. */
-async function leaveAll({ store, log, process: self }: Context): Promise<void> {
-  await store.leave(null, self).catch((error: unknown) => {
-    log.warn({ err: error }, "the waits of before the start could not be given up");
+async function leaveAll(context: Context): Promise<void> {
+  await context.store.leave(null, context.process).catch((error: unknown) => {
+    context.log.warn({ err: error }, "the waits of before the start could not be given up");
   });
 }
 

@@ -71,9 +71,10 @@ export function createKeeper(context: Context, stations: ReadonlyMap<string, Sta
 }
 
 /** Whoever held leases on a store that is this process's alone is gone, whatever its name was. */
-async function inherit({ store, process: self }: Context): Promise<void> {
-  const left = (await store.leases.renew(self, 0)).filter(({ holder }) => holder !== self);
-  for (const lease of left) await store.leases.release(lease);
+async function inherit(context: Context): Promise<void> {
+  const { leases } = context.store;
+  const left = (await leases.renew(context.process, 0)).filter(({ holder }) => holder !== context.process);
+  for (const lease of left) await leases.release(lease);
 }
 
 /** Nobody can tell who holds them by now. */
