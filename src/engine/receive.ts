@@ -27,6 +27,9 @@ export function createReceiver(context: Context, pairing: Pairing, nudge: (chann
       const earlier = await store.replyOf(key);
       if (earlier) return earlier as Reply;
       const what = await handle(channel, key, event);
+      // What came too late may be the same event again, whose first arrival was committed since the look above.
+      const first = what.outcome === "late" ? await store.replyOf(key) : null;
+      if (first) return first as Reply;
       heard(context, channel, event.kind, what);
       return what.reply;
     },
