@@ -1,12 +1,9 @@
 /**
- * The spine's figures: `npm run bench -- [FOLDER]`, FOLDER on the disk to measure (by default the system's own).
- *
- * One process holds the engine, the SQLite store and the terminal channel as they ship; agents call the asker port,
+ * The spine's figures on SQLite. One process holds the engine, the SQLite store and the terminal channel as they ship; agents call the asker port,
  * people sit at inboxes that answer every prompt at once. Nothing is durable in memory: each ask, showing, answer and
  * closing is committed to the disk whose flush rate stands in the first line.
  */
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { terminal } from "../../adapters/terminal.ts";
 import { createClock, entropy } from "../../src/clock.ts";
@@ -15,7 +12,6 @@ import type { Caller } from "../../src/ports/asker.ts";
 import { openStore } from "../../src/store/store.ts";
 import { SILENT } from "../../src/testing/bridge.ts";
 import { silentMeter } from "../../src/testing/silent-meter.ts";
-import { flushesPerSecond } from "./disk.ts";
 import { type Person, sit } from "./inbox.ts";
 import { startOn } from "./start.ts";
 
@@ -143,46 +139,38 @@ async function fill({ engine }: House, count: number): Promise<void> {
   }
 }
 
-async function crowded(disk: string, few: number): Promise<void> {
+async function crowded(disk: string, few: number, say: (line: string) => void): Promise<void> {
   await withHouse(disk, async (house, folder) => {
     const start = performance.now();
     await fill(house, 100_000);
     const seconds = (performance.now() - start) / 1_000;
     const resident = process.memoryUsage.rss() / 2 ** 20;
-    console.log(`100,000 asked in ${seconds.toFixed(1)} s: ${resident.toFixed(0)} MB resident`);
+    say(`100,000 asked in ${seconds.toFixed(1)} s: ${resident.toFixed(0)} MB resident`);
     const many = await throughput(house, 6_000);
     const cost = `${(few / many.perSecond).toFixed(2)} x the cost`;
-    console.log(`${IN_FLIGHT} in flight, 100,000 waiting: ${many.perSecond.toFixed(0)} cycles/s, ${cost}`);
+    say(`${IN_FLIGHT} in flight, 100,000 waiting: ${many.perSecond.toFixed(0)} cycles/s, ${cost}`);
     await house.close();
     const people = Object.fromEntries([...DIRECTORY.people.values()].map(({ name, roles }) => [name, { roles }]));
     const { readyMs, residentMb } = await startOn(folder, { people });
-    console.log(`npm start on the 100,000: ready after ${readyMs.toFixed(0)} ms, ${residentMb.toFixed(0)} MB resident`);
+    say(`npm start on the 100,000: ready after ${readyMs.toFixed(0)} ms, ${residentMb.toFixed(0)} MB resident`);
   });
 }
 
-async function main(disk: string): Promise<void> {
-  const flushes = flushesPerSecond(disk);
+export async function spine(disk: string, flushes: number, say: (line: string) => void): Promise<void> {
   const commitMs = 1_000 / flushes;
-  console.log(`disk: ${flushes} flushes/s, one commit ${commitMs.toFixed(2)} ms; Node ${process.version}`);
   const allowed = Math.max(10, 4 * commitMs);
   const { shown, returned } = await withHouse(disk, (house) => latencies(house, 300));
   const limit = `(allowed ${allowed.toFixed(1)})`;
-  console.log(
-    `ask -> shown p50 ${shown.toFixed(2)} ms, answer -> waiter returns p50 ${returned.toFixed(2)} ms ${limit}`,
-  );
+  say(`ask -> shown p50 ${shown.toFixed(2)} ms, answer -> waiter returns p50 ${returned.toFixed(2)} ms ${limit}`);
   const few = await withHouse(disk, async (house) => {
     await fill(house, 100);
     return throughput(house, 6_000);
   });
   const rate = `${few.perSecond.toFixed(0)} cycles/s, ${few.commits.toFixed(3)} commits/cycle`;
-  console.log(`${IN_FLIGHT} in flight, 100 waiting: ${rate}`);
-  await crowded(disk, few.perSecond);
+  say(`${IN_FLIGHT} in flight, 100 waiting: ${rate}`);
+  await crowded(disk, few.perSecond, say);
   const empty = mkdtempSync(join(disk, "askgate-spine-"));
   const { readyMs, residentMb } = await startOn(empty, {});
-  console.log(
-    `npm start on an empty folder: ready after ${readyMs.toFixed(0)} ms, ${residentMb.toFixed(0)} MB resident`,
-  );
+  say(`npm start on an empty folder: ready after ${readyMs.toFixed(0)} ms, ${residentMb.toFixed(0)} MB resident`);
   rmSync(empty, { recursive: true });
 }
-
-await main(process.argv[2] ?? tmpdir());
