@@ -89,6 +89,7 @@ async function resolve(context: Context, valid: Valid, entry: Entry): Promise<He
       return { reply: notice(recorded(locale, inquiry, question.id)), outcome: "recorded", inquiry };
     case "moot":
     case "refused":
+      if (adopt.adopt) await commitAnd(context, inquiry, adopt);
       return { reply: notice(alreadyOver(locale, inquiry, question.id)), outcome: "late", inquiry };
   }
 }
