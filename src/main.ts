@@ -17,7 +17,7 @@ import type { CliConfig, RunningGateway } from "./gateway/cli/cli.ts";
 import { runCli } from "./gateway/cli/commands.ts";
 import { ensureKey, holdFolder } from "./gateway/cli/data-folder.ts";
 import type { Http } from "./gateway/http.ts";
-import type { Listening } from "./gateway/listen.ts";
+import type { Listening, ListenOptions } from "./gateway/listen.ts";
 import type { Metrics } from "./gateway/metrics.ts";
 import { createLog } from "./log.ts";
 import type { Access } from "./ports/access.ts";
@@ -119,8 +119,9 @@ async function openFronts(config: Config, { engine, clock, log, metrics }: Behin
   const http = createHttp({ asker, access, events, health, clock, log, metrics, mounts, hosts, ...apart });
   const main = await openFront(http, { host, port }, log);
   if (publicPort === null) return { url: main.url, publicUrl: null, close: main.close };
+  const outside = { host, port: publicPort, portVariable: "ASKGATE_PUBLIC_PORT" };
   try {
-    const open = await openFront(createPublicHttp({ log, metrics, mounts }), { host, port: publicPort }, log);
+    const open = await openFront(createPublicHttp({ log, metrics, mounts }), outside, log);
     const close = async () => {
       await Promise.all([main.close(), open.close()]);
     };
@@ -132,7 +133,7 @@ async function openFronts(config: Config, { engine, clock, log, metrics }: Behin
 }
 
 /** While it closes, whoever comes back over an open connection is told to come again on another one. */
-async function openFront(http: Http, place: { host: string; port: number }, log: Log): Promise<Listening> {
+async function openFront(http: Http, place: ListenOptions, log: Log): Promise<Listening> {
   const { HttpRefusal, problemResponse } = await import("./gateway/problem.ts");
   const { serve } = await import("./gateway/listen.ts");
   const away = () =>

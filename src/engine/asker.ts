@@ -28,7 +28,12 @@ export function createAsker(context: Context): Asker {
     async get(caller, id, wait) {
       const inquiry = await findInquiry(context, caller, id);
       if (!wait || wait.waitMs <= 0 || isSettled(inquiry)) return view(inquiry);
-      return view(await settlement(context, inquiry.uid, context.clock.now() + wait.waitMs, wait.signal));
+      try {
+        return view(await settlement(context, inquiry.uid, context.clock.now() + wait.waitMs, wait.signal));
+      } finally {
+        // The call that asked may have ended meanwhile, and left it to this one.
+        attendance.leave(inquiry.uid);
+      }
     },
     list: (caller, query) => list(context, caller, query),
     answer: (caller, id, input, key) => answer(context, caller, id, input, key),

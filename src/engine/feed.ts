@@ -95,6 +95,8 @@ function createReader(context: Context, followers: Followers): Reader {
       const { items, unsettled } = await store.events.read({ after, owner: null, sessions: null, limit: PAGE });
       if (store.shared) await Promise.all(items.filter(isEnd).map(({ inquiry }) => wakeWaiters(context, inquiry)));
       followers.tell(items);
+      // Some transaction keeps the log back, maybe for long and on another database: whoever waits here must not wait with it.
+      if (store.shared && unsettled && items.length === 0) await wakeByState(context);
       position = items.at(-1)?.position ?? after;
       if (items.length === PAGE) return clock.now();
       return unsettled && followers.any() ? clock.now() + UNSETTLED_MS : null;
@@ -124,6 +126,17 @@ function eventsOver({ events }: Store, followers: Followers): Events {
 
 function isEnd({ type }: EventRecord): boolean {
   return type !== "inquiry.created" && type !== "inquiry.delivered";
+}
+
+/** Inquiries asked about at once. */
+const CHUNK = 500;
+
+async function wakeByState(context: Context): Promise<void> {
+  const uids = context.waiters.uids();
+  for (let from = 0; from < uids.length; from += CHUNK) {
+    const settled = await context.store.settledAmong(uids.slice(from, from + CHUNK));
+    await Promise.all(settled.map((uid) => wakeWaiters(context, uid)));
+  }
 }
 
 /** Costs nothing where nobody waits for it. Who asks waits before the inquiry is stored: then there is none yet. */

@@ -114,7 +114,7 @@ async function begin(
 ): Promise<void> {
   try {
     await stations.get(channel)?.begin({ lease, stands });
-    log.debug({ channel, epoch: lease.epoch }, "this process holds the channel");
+    log.info({ channel, epoch: lease.epoch }, "this process holds the channel");
   } catch (error) {
     log.error({ channel, err: error }, "a channel could not be taken over; it is tried again");
     end();

@@ -39,7 +39,7 @@ export function createKeeper(context: Context, stations: ReadonlyMap<string, Sta
 
   const loop = createLoop(clock, log, "leases", async () => {
     try {
-      if (!store.shared && renewal.stands()) return null;
+      if (!store.shared && renewal.stands() && [...stations.keys()].every(holdings.has)) return null;
       const leases = await renewal.renew();
       if (leases) await follow(leases, await presence.epoch(leases));
       else if (!renewal.stands()) loseAll(holdings);

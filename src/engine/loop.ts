@@ -1,6 +1,7 @@
 /**
  * A loop that looks for work: when nudged, and when the moment it last named comes. It never looks twice at once, a
- * nudge while it looks makes it look again, and a look that fails is repeated a little later.
+ * nudge while it looks makes it look again, and a look that fails is repeated a little later. A fault that lasts is
+ * logged when it comes and when it has passed, not at every look between.
  */
 import type { Clock, Instant } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -20,16 +21,28 @@ export function createLoop(clock: Clock, log: Log, name: string, look: () => Pro
   let stopped = false;
   let looking: Promise<void> | null = null;
   let again = false;
+  let failing = false;
   let cancelTimer = () => {};
+
+  async function lookOnce(): Promise<Instant | null> {
+    try {
+      const next = await look();
+      if (failing) log.info({ loop: name }, "a loop looks for work again");
+      failing = false;
+      return next;
+    } catch (error) {
+      if (failing) log.debug({ loop: name, err: error }, "a loop still fails to look for work");
+      else log.error({ loop: name, err: error }, "a loop failed to look for work; it tries again every second");
+      failing = true;
+      return null;
+    }
+  }
 
   async function turn(): Promise<void> {
     do {
       again = false;
       cancelTimer();
-      const next = await look().catch((error: unknown) => {
-        log.error({ loop: name, err: error }, "a loop failed to look for work");
-        return null;
-      });
+      const next = await lookOnce();
       const at = Math.min(next ?? Number.POSITIVE_INFINITY, clock.now() + POLL_MS);
       if (!stopped) cancelTimer = clock.at(at, nudge);
     } while (again && !stopped);

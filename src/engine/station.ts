@@ -7,6 +7,10 @@
  */
 import type { Context } from "./context.ts";
 import { createOutbox, type Outlet, type Tenure, type Worker } from "./outbox.ts";
+import { passed } from "./patience.ts";
+
+/** How long what is still under way may hold up a new beginning. */
+const ENDING_MS = 2_000;
 
 export interface Station {
   readonly name: string;
@@ -35,6 +39,7 @@ export function createStation(context: Context, opened: Outlet, onFault: (error:
   const { name, channel } = opened;
   let work: Work | null = null;
   let listened: Promise<void> = Promise.resolve();
+  let ending: Promise<void> = Promise.resolve();
 
   async function listen(before: Promise<void>, signal: AbortSignal): Promise<void> {
     await before;
@@ -50,6 +55,8 @@ export function createStation(context: Context, opened: Outlet, onFault: (error:
     async begin(tenure) {
       const mine: Work = { leaving: new AbortController(), worker: null };
       work = mine;
+      // What is still under way from before must tell how it ended first: recovering would take it for interrupted.
+      await Promise.race([ending, passed(context.clock, ENDING_MS)]);
       await context.store.recover(name, context.clock.now());
       if (mine.leaving.signal.aborted) return;
       mine.worker = createOutbox(context, opened, tenure);
@@ -57,12 +64,14 @@ export function createStation(context: Context, opened: Outlet, onFault: (error:
       mine.worker.nudge();
     },
 
-    async end({ lost }) {
+    end({ lost }) {
       const over = work;
       over?.leaving.abort();
-      if (lost) await Promise.all([listened, over?.worker?.stop()]);
-      else await listened.then(() => over?.worker?.stop());
-      if (work === over) work = null;
+      const ended = lost ? Promise.all([listened, over?.worker?.stop()]) : listened.then(() => over?.worker?.stop());
+      ending = ended.then(() => {
+        if (work === over) work = null;
+      });
+      return ending;
     },
 
     close: () => channel.close(),

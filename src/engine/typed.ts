@@ -46,7 +46,9 @@ export async function typed(context: Context, pairing: Pairing, key: string, eve
   if (command) return aside(command);
   const here = replied ? { open: [], late: [] } : await standing(context, actor, event);
   const claimed = claim({ ...event, person: person.name }, replied && candidate(replied), here);
-  if (claimed.kind === "which") return aside(spoken(say(locale, "notice.which")));
+  // A reply is about what it replies to; where nobody knows that message, it may be a question whose receipt was lost.
+  const astray = claimed.kind === "answer" && claimed.how !== "reply" && event.replyTo !== null;
+  if (astray || claimed.kind === "which") return aside(spoken(say(locale, "notice.which")));
   if (claimed.kind === "chat")
     return aside(here.open.length === 0 && event.direct ? spoken(say(locale, "notice.nothing_open")) : NOTHING);
   const { copy } = claimed.copy;

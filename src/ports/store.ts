@@ -196,7 +196,7 @@ export interface Store {
   reopen(address: string, at: Instant): Promise<void>;
   /**
    * When a channel is taken over: its claims by whoever is gone end now, as interrupted ones, and its lines nobody moved
-   * on are moved on.
+   * on are moved on. Not one transaction but several, which may be repeated.
    */
   recover(channel: string, at: Instant): Promise<void>;
   /** Records that the caller has the result: it is not handed out again to a call that merely looks the same. */
@@ -214,6 +214,8 @@ export interface Store {
   inquiriesById(id: string, owner: string | null): Promise<readonly Inquiry[]>;
   list(request: ListRequest): Promise<{ readonly items: readonly Inquiry[]; readonly next: string | null }>;
   attachable(request: AttachRequest): Promise<readonly Inquiry[]>;
+  /** Those of some hundred inquiries at most that are settled. */
+  settledAmong(uids: readonly string[]): Promise<readonly string[]>;
   /** All waiting inquiries of a task, of a run. */
   waitingOfTask(owner: string, taskId: string): Promise<readonly Inquiry[]>;
   waitingOfRun(owner: string | null, run: string): Promise<readonly Inquiry[]>;

@@ -36,6 +36,7 @@ export async function applyCommit(trx: Trx, change: Commit): Promise<CommitResul
   // Now that the task is held, nobody asks in its old state any more: what was asked until then is seen.
   if (concurrent(trx) && (await leavesBehind(trx, change))) throw new Raced("What waits of a task");
   await writeInquiries(trx, change);
+  if (change.adopt) await appendShown(trx, await shownByPress.first(trx, pick(change.adopt)));
   const touched: (string | null)[] = [];
   for (const { inquiry, at } of change.wake ?? []) touched.push(...(await wake(trx, inquiry, at)));
   if (change.entry) touched.push(...(await setEntry(trx, change.entry)));
@@ -45,6 +46,8 @@ export async function applyCommit(trx: Trx, change: Commit): Promise<CommitResul
   await refresh(trx, addresses);
   return { outcome: "done" };
 }
+
+const pick = ({ row, promptKey, at }: Part<"adopt">) => ({ row, promptKey, at });
 
 async function writeInquiries(trx: Trx, { create, update, waiter }: Commit): Promise<void> {
   for (const one of update ?? []) await updateInquiry(trx, one);
@@ -234,7 +237,6 @@ const FINDABLE: readonly DeliveryState[] = ["pending", "unknown", "failed", "clo
 
 /** Resolves to the copy's address; null: there was nothing to adopt. */
 async function adopt(trx: Trx, { row, promptKey, receipt, at }: Part<"adopt">): Promise<string | null> {
-  await appendShown(trx, await shownByPress.first(trx, { row, promptKey, at }));
   const findable = findableCopy(trx, { row, promptKey }).selectAll();
   const copy = await (concurrent(trx) ? findable.forNoKeyUpdate() : findable).executeTakeFirst();
   if (!copy || copy.address === null) return null;

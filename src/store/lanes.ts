@@ -29,8 +29,8 @@ export function openLanes(db: Kysely<Schema>): Batch {
         commits += 1;
         return result;
       } catch (error) {
-        if (runs < MAX_RUNS && isRace(error)) continue;
-        throw toUnavailable(error);
+        if (runs === MAX_RUNS || !isRace(error)) throw toUnavailable(error);
+        await aside(runs);
       }
     }
   }
@@ -63,6 +63,11 @@ export function openLanes(db: Kysely<Schema>): Batch {
       await Promise.all(working);
     },
   };
+}
+
+/** A random while, so that those who race do not meet again: up to 2^runs milliseconds, 100 at most. */
+function aside(runs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(100, 2 ** runs)));
 }
 
 function isRace(error: unknown): boolean {

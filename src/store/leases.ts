@@ -11,7 +11,8 @@ export function leasesOver({ write }: Batch): LeaseStore {
     renew: (holder, until) =>
       write(async (trx) => {
         const mine = trx.updateTable("lease").where("holder", "=", holder).where("until", ">", 0);
-        await mine.set({ until }).execute();
+        // A renewal that comes late must not take back what a later one has given.
+        await mine.where("until", "<", until).set({ until }).execute();
         return trx.selectFrom("lease").selectAll().orderBy("name").execute();
       }),
     take: (lease, now) => write((trx) => take(trx, lease, now)),
@@ -57,6 +58,6 @@ export async function attend(db: Kysely<Schema>, uid: string, waiter: string, no
 }
 
 export async function leave(db: Kysely<Schema>, uid: string | null, waiter: string): Promise<void> {
-  const waited = db.updateTable("inquiry").where("settled_at", "is", null).where("waited_by", "=", waiter);
-  await (uid === null ? waited : waited.where("uid", "=", uid)).set({ waited_by: null }).execute();
+  const waited = db.updateTable("inquiry").where("waited_by", "=", waiter).set({ waited_by: null });
+  await (uid === null ? waited.where("settled_at", "is", null) : waited.where("uid", "=", uid)).execute();
 }

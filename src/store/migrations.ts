@@ -189,9 +189,13 @@ export async function migrate(db: Kysely<Schema>): Promise<readonly string[]> {
   if (error !== undefined) {
     throw new Error(
       "The database could not be brought up to date, and nothing of it was changed. If a newer Askgate has used it, " +
-        "run that version; otherwise the cause below says what stands in the way.",
+        `run that version; otherwise mend what stands in the way: ${wordsOf(error)}`,
       { cause: error },
     );
   }
   return (results ?? []).map((one) => one.migrationName);
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

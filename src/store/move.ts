@@ -66,9 +66,9 @@ export interface MoveRequest {
  */
 export async function moveDatabase({ from, to, log, progress }: MoveRequest): Promise<readonly Moved[]> {
   refuseUnmovable(from, to);
-  const source = await openDatabase(from, { log });
+  const source = await openDatabase(from, { log, alone: true });
   try {
-    const target = await openDatabase(to, { log });
+    const target = await openDatabase(to, { log, alone: true });
     try {
       return await target.db.transaction().execute(async (into) => {
         await hold(into, "exclusive");
@@ -100,15 +100,20 @@ function refused(message: string): AskgateError {
   return new AskgateError("invalid_request", message);
 }
 
-/** Nobody writes until the transaction ends. On SQLite the transaction itself sees to that. */
+/** Nobody writes until the transaction ends. A file is taken for this process alone, which fails while a gateway has it. */
 async function hold(trx: Transaction<Schema>, mode: "share" | "exclusive"): Promise<void> {
-  if (!concurrent(trx)) return;
+  if (!concurrent(trx)) {
+    await trx.updateTable("lease").set({ until: 0 }).execute();
+    return;
+  }
   const tables = sql.join(NAMES.map((name) => sql.table(name)));
   await sql`lock table ${tables} in ${sql.raw(mode)} mode`.execute(trx);
 }
 
+/** On a file that is taken for this process alone nobody else can be. */
 async function refuseRunning(trx: Transaction<Schema>, side: "from" | "to"): Promise<void> {
-  const now = concurrent(trx) ? await databaseTime(trx) : Date.now();
+  if (!concurrent(trx)) return;
+  const now = await databaseTime(trx);
   const live = await trx.selectFrom("lease").select("holder").distinct().where("until", ">", now).execute();
   if (live.length === 0) return;
   const names = live.map(({ holder }) => holder).join(", ");

@@ -15,6 +15,13 @@ export const POOL_SIZE = 10;
 /** Milliseconds until a server that does not answer counts as gone, for a connection and for a statement. */
 const CONNECT_MS = 10_000;
 const STATEMENT_MS = 20_000;
+/**
+ * Milliseconds after which the server ends a transaction whose process says nothing, and a wait for somebody else's
+ * locks: a process that was stopped or cut off in the middle must not keep what it held from those who take over.
+ */
+const SILENCE_MS = 3_000;
+const LOCK_MS = 4_000;
+const BEGIN = `begin; set local idle_in_transaction_session_timeout = ${SILENCE_MS}; set local lock_timeout = ${LOCK_MS}`;
 
 /** Whole numbers of eight bytes as numbers: times and counters stay far below 2^53. */
 const types = {
@@ -33,12 +40,20 @@ export function settingsOf(url: string): pg.ClientConfig {
   };
 }
 
-export function postgresDialect(url: string, log: Log): PostgresDialect {
+export interface PostgresOptions {
+  /** Connections at most; default `POOL_SIZE`. */
+  readonly connections?: number;
+  /** Transactions may rest and wait for as long as they like, as those that move a whole database do. Default false. */
+  readonly patient?: boolean;
+}
+
+export function postgresDialect(url: string, log: Log, options: PostgresOptions = {}): PostgresDialect {
+  const { connections = POOL_SIZE, patient = false } = options;
   // A queue for a connection is no fault of the server: only making one is limited, by the clients' own setting.
   const { connectionTimeoutMillis: _, ...settings } = settingsOf(url);
-  const pool = new pg.Pool({ ...settings, max: POOL_SIZE, Client: Connecting } as pg.PoolConfig);
+  const pool = new pg.Pool({ ...settings, max: connections, Client: Connecting } as pg.PoolConfig);
   pool.on("error", (error) => log.warn({ err: error.message }, "an idle database connection was lost"));
-  return new PostgresDialect({ pool: careful(pool) });
+  return new PostgresDialect({ pool: careful(pool, patient ? "begin" : BEGIN) });
 }
 
 class Connecting extends pg.Client {
@@ -48,7 +63,7 @@ class Connecting extends pg.Client {
 }
 
 /** Closes a connection on which something failed for good, and fails what follows on it at once. */
-function careful(pool: pg.Pool): PostgresPool {
+function careful(pool: pg.Pool, begin: string): PostgresPool {
   return {
     end: () => pool.end(),
     async connect() {
@@ -61,7 +76,7 @@ function careful(pool: pg.Pool): PostgresPool {
       const query = async (text: string, values: readonly unknown[]) => {
         if (broken !== null) throw broken;
         try {
-          return await client.query(text, [...values]);
+          return await client.query(text === "begin" ? begin : text, [...values]);
         } catch (error) {
           if (isLost(error)) broken = error;
           throw error;

@@ -131,12 +131,12 @@ export async function openSurface(trx: Trx, address: string, at: number): Promis
     .set((eb) => ({ reopened_epoch: eb.ref("epoch") }))
     .where("claimed_until", "is not", null)
     .execute();
-  await refresh(trx, [address]);
   await letNextIn(trx, address, at);
+  await refresh(trx, [address]);
 }
 
-/** Ends every claim of the channel, as an interrupted one: nobody is left who holds it, or who would have let the next in. */
-export async function recover(trx: Trx, channel: string, at: number): Promise<void> {
+/** Ends every claim of the channel, as an interrupted one: nobody is left who holds it. */
+export async function endClaims(trx: Trx, channel: string, at: number): Promise<void> {
   const ended = await trx
     .updateTable("outbox")
     .set({ claimed_until: at, due_at: at })
@@ -148,14 +148,17 @@ export async function recover(trx: Trx, channel: string, at: number): Promise<vo
     trx,
     ended.flatMap((row) => row.address ?? []),
   );
-  const lines = await trx
+}
+
+/** The addresses of the channel where somebody waits in line. */
+export async function linesOf(db: Kysely<Schema>, channel: string): Promise<readonly string[]> {
+  const lines = await db
     .selectFrom("outbox")
     .select("address")
     .distinct()
     .where(IN_LINE)
     .where("state", "=", "queued")
     .where("channel", "=", channel)
-    .orderBy("address")
     .execute();
-  for (const { address } of lines) if (address !== null) await letNextIn(trx, address, at);
+  return lines.flatMap(({ address }) => address ?? []);
 }

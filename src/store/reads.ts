@@ -184,6 +184,12 @@ export async function openCopies(db: Db, address: string, limit: number): Promis
   return (await openAt.all(db, { address, limit })).map(copyOf);
 }
 
+export async function settledAmong(db: Db, uids: readonly string[]): Promise<readonly string[]> {
+  const named = isOneOf(sql.ref("uid"), uids);
+  const rows = await db.selectFrom("inquiry").select("uid").where(named).where("settled_at", "is not", null).execute();
+  return rows.map(({ uid }) => uid);
+}
+
 const claimedAt = statement((db, at: { readonly address: string; readonly now: number }) =>
   db
     .selectFrom("outbox")

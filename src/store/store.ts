@@ -20,7 +20,7 @@ import { attend, leasesOver, leave } from "./leases.ts";
 import { migrate } from "./migrations.ts";
 import { databaseTime, postgresDialect } from "./postgres.ts";
 import { toUnavailable } from "./postgres-faults.ts";
-import { letNextIn, openSurface, recover } from "./queue.ts";
+import { endClaims, letNextIn, linesOf, openSurface } from "./queue.ts";
 import * as reads from "./reads.ts";
 import type { Schema } from "./schema.ts";
 import { sqliteDialect } from "./sqlite.ts";
@@ -55,14 +55,22 @@ export async function openStore(url: string, deps: { readonly log: Log }): Promi
   return storeOver(await openDatabase(url, deps), deps.log);
 }
 
-export async function openDatabase(url: string, { log }: { readonly log: Log }): Promise<Database> {
+/** `alone`: this process means to have it for itself, for as long as it takes; a file that somebody has is refused. */
+export async function openDatabase(
+  url: string,
+  { log, alone = false }: { readonly log: Log; readonly alone?: boolean },
+): Promise<Database> {
   const remote = /^postgres(ql)?:/.test(url);
   let statements = 0;
   const count = () => {
     statements += 1;
   };
-  const db = new Kysely<Schema>({ dialect: remote ? postgresDialect(url, log) : fileDialect(url), log: count });
+  const db = new Kysely<Schema>({
+    dialect: remote ? postgresDialect(url, log, { patient: alone }) : fileDialect(url),
+    log: count,
+  });
   try {
+    if (alone && !remote) await sql`pragma locking_mode = exclusive`.execute(db);
     const applied = await migrate(db);
     if (applied.length > 0) log.debug({ migrations: applied }, "database brought up to date");
     return { db, url: remote ? url : null, applied, statements: () => statements };
@@ -85,13 +93,14 @@ function fileDialect(url: string): Dialect {
 
 function storeOver({ db, url, statements }: Database, log: Log): DurableStore {
   const batch = url === null ? openBatch(db) : openLanes(db);
+  const vital = url === null ? batch : openVital(url, log);
   const hints = url === null ? null : openHints(url, (channel, text) => notify(db, channel, text), log);
   const { read, write } = batch;
   return {
     ...writesOver(batch, hints),
     ...readsOver(batch),
     access: hints === null ? accessOver(batch) : tellingOf(accessOver(batch), hints),
-    leases: leasesOver(batch),
+    leases: leasesOver(vital),
     events: {
       read: (request) => read((trx) => readEvents(trx, request)),
       end: () => read(endOfEvents),
@@ -102,11 +111,24 @@ function storeOver({ db, url, statements }: Database, log: Log): DurableStore {
         await trx.deleteFrom("pairing").where("expires_at", "<", before).execute();
       }),
     shared: hints !== null,
-    time: hints === null ? null : () => read(databaseTime),
+    time: hints === null ? null : () => vital.read(databaseTime),
     listen: (hear) => hints?.listen(hear) ?? (() => {}),
     stats: () => ({ commits: batch.commits(), statements: statements() }),
     async close() {
       await hints?.close();
+      await Promise.all([batch.close(), vital.close()]);
+      await db.destroy();
+    },
+  };
+}
+
+/** A connection of its own for what must not queue behind any work: who is too busy to renew its leases counts as dead. */
+function openVital(url: string, log: Log): Batch {
+  const db = new Kysely<Schema>({ dialect: postgresDialect(url, log, { connections: 1 }) });
+  const batch = openLanes(db);
+  return {
+    ...batch,
+    async close() {
       await batch.close();
       await db.destroy();
     },
@@ -119,7 +141,7 @@ async function notify(db: Kysely<Schema>, channel: string, text: string): Promis
 
 type Writes = "commit" | "claim" | "settle" | "ready" | "reopen" | "recover" | "collect" | "attend" | "leave";
 
-function writesOver({ write }: Batch, hints: Hints | null): Pick<Store, Writes> {
+function writesOver({ read, write }: Batch, hints: Hints | null): Pick<Store, Writes> {
   return {
     async commit(change) {
       const result = await write((trx) => applyCommit(trx, change));
@@ -130,7 +152,10 @@ function writesOver({ write }: Batch, hints: Hints | null): Pick<Store, Writes> 
     settle: (settlement) => write((trx) => settle(trx, settlement)),
     ready: (address, at) => write((trx) => letNextIn(trx, address, at)),
     reopen: (address, at) => write((trx) => openSurface(trx, address, at)),
-    recover: (channel, at) => write((trx) => recover(trx, channel, at)),
+    async recover(channel, at) {
+      await write((trx) => endClaims(trx, channel, at));
+      for (const address of await read((db) => linesOf(db, channel))) await write((trx) => letNextIn(trx, address, at));
+    },
     collect: (uid, at) =>
       write(async (trx) => {
         await collect.run(trx, { uid, at });
@@ -151,7 +176,7 @@ function inquiriesOf({ create = [], update = [], wake = [] }: Commit): readonly 
 
 type Reads =
   | ("nextDue" | "inquiry" | "inquiriesById" | "list" | "attachable" | "waitingOfTask" | "waitingOfRun" | "task")
-  | ("copies" | "copyByKey" | "copyByMessage" | "openCopies" | "inFlight" | "replyOf");
+  | ("settledAmong" | "copies" | "copyByKey" | "copyByMessage" | "openCopies" | "inFlight" | "replyOf");
 
 function readsOver({ read }: Batch): Pick<Store, Reads> {
   return {
@@ -167,6 +192,7 @@ function readsOver({ read }: Batch): Pick<Store, Reads> {
     copyByKey: (promptKey) => read((trx) => reads.copyByKey(trx, promptKey)),
     copyByMessage: (address, message) => read((trx) => reads.copyByMessage(trx, address, message)),
     openCopies: (address, limit) => read((trx) => reads.openCopies(trx, address, limit)),
+    settledAmong: (uids) => read((trx) => reads.settledAmong(trx, uids)),
     inFlight: (address, now) => read((trx) => reads.inFlight(trx, address, now)),
     replyOf: (key) => read((trx) => storedReply(trx, key)),
   };

@@ -50,6 +50,10 @@ export function terminalLoopback(module: ChannelModule<TerminalConfig>): Loopbac
   };
 }
 
+/**
+ * Inboxes are served while the channel listens, and cases that only show something never let it: until they do it listens
+ * for the inbox alone, which comes back when the listening proper begins.
+ */
 async function openWith(module: ChannelModule<TerminalConfig>, host: ChannelHost, inbox: Inbox): Promise<Channel> {
   const config: TerminalConfig = {
     operator: async (authorization) => authorization === KEY,
@@ -59,9 +63,26 @@ async function openWith(module: ChannelModule<TerminalConfig>, host: ChannelHost
     inbox.connect(mounted.handle);
     host.mount(mounted);
   };
-  const channel = await module.open(config, { ...host, mount });
+  const early = new AbortController();
+  const report: ChannelHost["report"] = (...state) => early.signal.aborted && host.report(...state);
+  const channel = await module.open(config, { ...host, mount, report });
+  const heard = channel.listen(early.signal);
   await inbox.open();
-  return channel;
+  return {
+    ...channel,
+    async listen(signal) {
+      early.abort();
+      await heard;
+      const listening = channel.listen(signal);
+      if (!signal.aborted) await inbox.open();
+      await listening;
+    },
+    async close() {
+      early.abort();
+      await heard;
+      await channel.close();
+    },
+  };
 }
 
 /** The client's end of the stream. */

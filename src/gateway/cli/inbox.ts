@@ -67,6 +67,7 @@ function textSurface(screen: Screen, locale: Locale): Surface {
     prompt: (parts) => screen.print(`\n${render(parts, screen.interactive)}`),
     message: (text) => screen.print(text),
     lost: () => screen.print(say(locale, "inbox.disconnected")),
+    unserved: (why) => screen.print(why),
   };
 }
 
@@ -77,5 +78,6 @@ function jsonSurface(cli: Cli): Surface {
     prompt: (parts) => print({ prompt: render(parts, false) }),
     message: (text) => print({ message: text }),
     lost: () => print({ lost: true }),
+    unserved: (why) => print({ unserved: why }),
   };
 }

@@ -28,7 +28,10 @@ export interface Surface {
   /** One prompt, in parts; it counts as seen when this returns. */
   prompt(parts: readonly (readonly PromptSpan[])[]): void;
   message(text: string): void;
+  /** The connection broke; it is looked for until it is back. */
   lost(): void;
+  /** The gateway is there and does not serve the inbox now, in its own words; it is asked until it does. */
+  unserved(why: string): void;
 }
 
 export interface Link {
@@ -41,6 +44,8 @@ export interface Link {
 }
 
 const RETRY_MS = 250;
+/** How often a gateway that does not serve the inbox is asked again. */
+const UNSERVED_MS = 1_000;
 /** How long the outcome of a line that nothing is said to is waited for: a command of others has none. */
 const OUTCOME_MS = 3_000;
 
@@ -86,6 +91,7 @@ interface Back {
 async function hold(cli: Cli, path: string, surface: Surface, back: Back, signal: AbortSignal): Promise<void> {
   let connected = false;
   let away = false;
+  let unserved = "";
   let last = "";
   const take = async ({ event, data }: ServerEvent) => {
     const value: unknown = JSON.parse(data);
@@ -93,6 +99,7 @@ async function hold(cli: Cli, path: string, surface: Surface, back: Back, signal
       surface.opened(helloEvent.parse(value).person, connected);
       connected = true;
       away = false;
+      unserved = "";
     } else if (event === "message") {
       surface.message(messageEvent.parse(value).text);
     } else if (event === "prompt") {
@@ -105,11 +112,20 @@ async function hold(cli: Cli, path: string, surface: Surface, back: Back, signal
   };
   while (!signal.aborted) {
     try {
-      const response = await refused(await cli.request(path, { signal }));
+      const response = await cli.request(path, { signal });
+      if (response.status === 503) {
+        const why = await detailOf(response);
+        if (why !== unserved) surface.unserved(why);
+        unserved = why;
+        await pause(UNSERVED_MS, undefined, { signal });
+        continue;
+      }
+      await refused(response);
       if (response.body) for await (const event of readEvents(response.body)) await take(event);
     } catch (error) {
       if (signal.aborted) return;
-      if (!connected || !passes(error)) throw error;
+      const known = connected || unserved !== "";
+      if (!known || !passes(error)) throw error;
     }
     if (signal.aborted) return;
     if (!away) surface.lost();
@@ -137,9 +153,12 @@ function passes(error: unknown): boolean {
 /** Turns a refusal into its error. */
 async function refused(response: Response): Promise<Response> {
   if (response.ok) return response;
-  const body: unknown = await response.json().catch(() => null);
-  const detail =
-    z.object({ detail: z.string() }).safeParse(body).data?.detail ?? `The gateway answered ${response.status}.`;
+  const detail = await detailOf(response);
   const code = response.status === 401 ? "unauthorized" : response.status === 404 ? "not_found" : "invalid_request";
   throw new AskgateError(response.status >= 500 ? "unavailable" : code, detail);
+}
+
+async function detailOf(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => null);
+  return z.object({ detail: z.string() }).safeParse(body).data?.detail ?? `The gateway answered ${response.status}.`;
 }
