@@ -169,15 +169,14 @@ describe.each([
     await withStore(from, async (store) => {
       await usingStore(() => store).ask("open", "telegram:1");
       const held = await store.leases.take(lease, 1);
-      await expect(move(from, to)).rejects.toThrow(
-        /runs on the database to move from \(process 0a1b\)\. Stop it first/,
-      );
+      await expect(move(from, to)).rejects.toThrow(refusedBy(from, "from"));
       if (held) await store.leases.release(held);
     });
     await withStore(to, async (store) => {
       const held = await store.leases.take(lease, 1);
-      await expect(move(from, to)).rejects.toThrow(/runs on the database to move to \(process 0a1b\)/);
-      if (held) await store.leases.release(held);
+      await expect(move(from, to)).rejects.toThrow(refusedBy(to, "to"));
+      // On a file the lease of a gateway that was killed stands for ever and tells nothing.
+      if (held && !to.startsWith("sqlite:")) await store.leases.release(held);
       expect(await store.inquiry("open")).toBeNull();
     });
     await move(from, to);
@@ -192,6 +191,12 @@ describe.each([
     await withStore(to, async (store) => expect(await store.inquiry("open")).toBeNull());
   });
 });
+
+/** A file is refused for being open in another process, a server for the leases of the processes that live. */
+function refusedBy(url: string, side: string): RegExp {
+  if (url.startsWith("sqlite:")) return /cannot be used: another process holds it\. To mend it, end that process\./;
+  return new RegExp(`runs on the database to move ${side} \\(process 0a1b\\)\\. Stop it first`);
+}
 
 it("what the target cannot store leaves it empty, says which table, and can be moved once it is mended", async () => {
   const [from, to] = [await file(), await server()];

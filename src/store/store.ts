@@ -70,7 +70,10 @@ export async function openDatabase(
     log: count,
   });
   try {
-    if (alone && !remote) await sql`pragma locking_mode = exclusive`.execute(db);
+    if (alone && !remote) {
+      await sql`pragma busy_timeout = 1000`.execute(db);
+      await sql`pragma locking_mode = exclusive`.execute(db);
+    }
     const applied = await migrate(db);
     if (applied.length > 0) log.debug({ migrations: applied }, "database brought up to date");
     return { db, url: remote ? url : null, applied, statements: () => statements };
