@@ -3,7 +3,8 @@
  *
  * Rules: only a holder of an operator key for every session opens it, and speaks as the person it was opened for; a prompt counts as
  * shown when an inbox said so, never because it was written to a socket; nothing is kept here, so that a restart loses
- * nothing. What is typed carries an id made by the inbox: the same line sent twice is one event.
+ * nothing. What is typed carries an id made by the inbox: the same line sent twice is one event. Inboxes are served only
+ * while the channel listens, for nothing is sent to them from anywhere else: when it ends they end, and come back.
  *
  * `GET /channels/terminal?person=NAME` streams the events `hello` {person}, `prompt` {id, open, parts}, where `open` says
  * whether an answer is still asked for, and `message` {text}; `POST` to the same address takes {kind: "seen", id} and
@@ -70,11 +71,13 @@ function channelOf(host: ChannelHost, inboxes: Inboxes): Channel {
       if (!inboxes.write(personAt(to), "message", { text })) throw nobodyThere();
     },
     async listen(signal) {
+      if (signal.aborted) return;
+      inboxes.serve();
       host.report("up");
-      if (!signal.aborted) await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
-      inboxes.close();
+      await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
+      inboxes.end();
     },
-    close: async () => inboxes.close(),
+    close: async () => inboxes.end(),
   };
 }
 
@@ -103,6 +106,10 @@ async function handle(
   const person = config.person(name);
   if (person === null)
     return problem(404, "not_found", `There is no person "${name ?? "owner"}" in the settings file.`);
+  if (!inboxes.served) {
+    const remedy = "connect there, or try again in a moment";
+    return problem(503, "unavailable", `The inbox is served by another gateway of this database; ${remedy}.`);
+  }
   if (request.method === "GET") return openInbox(person, request.signal, host, inboxes);
   if (request.method === "POST") return takePost(person, request, host, inboxes);
   return problem(405, "invalid_request", "This address takes GET and POST.");
@@ -147,8 +154,16 @@ function parseJson(body: string): unknown {
   }
 }
 
-function problem(status: number, code: string, detail: string): Response {
-  const body = JSON.stringify({ status, code, detail });
+/** The refusals of the house that occur here, in its own words. */
+const TITLES = {
+  invalid_request: "The request is not readable as what this call takes.",
+  unauthorized: "No valid key came with the request.",
+  not_found: "Nothing of that id is visible to this key.",
+  unavailable: "The gateway is starting, stopping or cannot reach its store.",
+} as const;
+
+function problem(status: number, code: keyof typeof TITLES, detail: string): Response {
+  const body = JSON.stringify({ type: `urn:askgate:error:${code}`, title: TITLES[code], status, code, detail });
   return new Response(body, { status, headers: { "content-type": "application/problem+json" } });
 }
 
@@ -160,9 +175,24 @@ class Inboxes {
   readonly #streams = new Map<string, Set<Stream>>();
   readonly #unseen = new Map<string, { person: string; seen: () => void; lost: () => void }>();
   readonly #encoder = new TextEncoder();
+  #served = false;
 
   constructor(host: ChannelHost) {
     this.#host = host;
+  }
+
+  get served(): boolean {
+    return this.#served;
+  }
+
+  serve(): void {
+    this.#served = true;
+  }
+
+  /** Ends all streams; none is opened until they are served again. */
+  end(): void {
+    this.#served = false;
+    this.close();
   }
 
   open(person: string, signal: AbortSignal): ReadableStream<Uint8Array> {

@@ -2,6 +2,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { readRecord } from "../src/gateway/cli/data-folder.ts";
@@ -80,6 +82,28 @@ describe("an inbox fed from a pipe", () => {
     expect(inbox.out()).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e\u2066\u2067]/u);
     expect(inbox.out()).not.toMatch(/^forged/m);
   });
+});
+
+it("an inbox that another gateway serves says so once, and opens when it is served", async () => {
+  const detail = "The inbox is served by another gateway of this database.";
+  let asked = 0;
+  const gateway = createServer((_request, response) => {
+    asked += 1;
+    if (asked < 3) response.writeHead(503).end(JSON.stringify({ code: "unavailable", detail }));
+    else response.writeHead(200).write('event: hello\ndata: {"person":"ana"}\n\n');
+  });
+  await once(gateway.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+  const inbox = run(makeFolder(), ["inbox"], null, {
+    ASKGATE_URL: url,
+    ASKGATE_OPERATOR_KEY: "op_key_of_a_gateway_elsewhere",
+  });
+  await inbox.seen(/Inbox of ana/);
+  expect(inbox.out().split(detail)).toHaveLength(2);
+  inbox.child.kill("SIGTERM");
+  await inbox.end;
+  gateway.closeAllConnections();
+  gateway.close();
 });
 
 it("an operator key that names sessions opens nobody's inbox and makes no key", async () => {

@@ -224,6 +224,8 @@ describe("GET /v1/events", () => {
       ["/v1/events", { "last-event-id": "9".repeat(5_000) }, 422],
       ["/v1/events?after=-1", {}, 422],
       ["/v1/events?after=", {}, 422],
+      ["/v1/events?after=0.999999", {}, 422],
+      ["/v1/events", { "last-event-id": "7.0" }, 422],
       [`/v1/events?after=${begin}`, { "last-event-id": "nonsense" }, 422],
       ["/v1/events?since=1", {}, 400],
       ["/v1/events?type=inquiry.opened", {}, 400],

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AskgateError } from "../src/core/errors.ts";
+import { toUnavailable } from "../src/store/postgres-faults.ts";
 import { openStore } from "../src/store/store.ts";
 import { copyOf, inquiryOf, silent } from "../src/testing/store-samples.ts";
 
@@ -55,4 +56,33 @@ test("a file another process holds is told as such, and counts again when it is 
   other.close();
   expect(await store.commit({ create: [inquiry] })).toEqual({ outcome: "done" });
   await store.close();
+});
+
+const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+test.each([
+  ["a server without encryption", new Error("The server does not support SSL connections")],
+  ["a certificate of its own making", coded("DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate")],
+  ["a certificate of another host", coded("ERR_TLS_CERT_ALTNAME_INVALID", "does not match certificate's altnames")],
+  ["a server that wants encryption", coded("28000", 'no pg_hba.conf entry for host "::1", user "a", no encryption')],
+])("%s is told with the setting that mends it", (_, error) => {
+  expect(toUnavailable(error)).toMatchObject({
+    code: "unavailable",
+    message: expect.stringMatching(/To mend it, set sslmode in ASKGATE_DATABASE_URL as the server wants it\.$/),
+  });
+});
+
+test("a statement that was refused is no fault of the encryption, whatever it quotes", () => {
+  const error = coded("22P02", 'invalid input syntax for type bigint: "certificate"');
+  expect(toUnavailable(error)).toBe(error);
+});
+
+test("a database that a newer version has used is told with what is in the way", async () => {
+  await (await open()).close();
+  const Database = createRequire(import.meta.url)(DRIVER) as new (path: string) => Held;
+  const other = new Database(file());
+  other.exec("insert into kysely_migration (name, timestamp) values ('0999_later', '2099-01-01T00:00:00.000Z')");
+  other.close();
+  const { message } = await faultOf(open());
+  expect(message).toMatch(/If a newer Askgate has used it, run that version; .*0999_later/);
 });

@@ -1,6 +1,7 @@
 /** What the Telegram channel takes from a webhook, what it refuses unread, and when the platform hears that it has it. */
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ERRORS, type ErrorCode } from "../src/core/errors.ts";
 import { type SkippingClock, skippingClock } from "../src/testing/skipping-clock.ts";
 import { until } from "../src/testing/until.ts";
 import { type Bot, NOTHING, prompt, SECRET, startBot } from "./fixtures/telegram-bot.ts";
@@ -92,11 +93,25 @@ describe("what is refused unread", () => {
     ["bytes that are no text", 400, "encoding", () => send(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]))],
   ];
 
+  const CODES: ReadonlyMap<number, ErrorCode> = new Map([
+    [401, "unauthorized"],
+    [413, "too_large"],
+  ]);
+
   it.each(CASES)("is %s, with nothing told but the fact", async (_, expected, reason, request) => {
     const answer = await request();
     expect(answer.status).toBe(expected);
     expect(answer.headers.get("content-type")).toBe("application/problem+json");
-    expect(await answer.text()).not.toContain("4711");
+    const text = await answer.text();
+    expect(text).not.toContain("4711");
+    const problem = JSON.parse(text);
+    const code = CODES.get(expected) ?? "invalid_request";
+    expect(problem).toMatchObject({
+      type: `urn:askgate:error:${code}`,
+      title: ERRORS[code].meaning,
+      status: expected,
+      code,
+    });
     const fact = { channel: "telegram", status: expected, reason };
     expect(bot.logged).toEqual([`a webhook request was refused ${JSON.stringify(fact)}`]);
     expect(bot.events).toEqual([]);
@@ -228,6 +243,7 @@ describe("an update the host cannot keep", () => {
     };
     const answer = await post(message(1, "2"));
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await answer.json()).toMatchObject({ code: "unavailable", title: ERRORS.unavailable.meaning });
     away = false;
     expect(await status(post(message(1, "2")))).toBe(200);
     expect(new Set(bot.events.map(({ eventId }) => eventId)).size).toBe(1);

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { terminal } from "../adapters/terminal.ts";
 import { createClock } from "../src/clock.ts";
 import { DeliveryError } from "../src/core/delivery.ts";
+import { ERRORS } from "../src/core/errors.ts";
 import type { FittedPrompt } from "../src/core/fit.ts";
 import { MAX_BODY_BYTES } from "../src/gateway/body.ts";
 import { readEvents, type ServerEvent } from "../src/gateway/cli/sse.ts";
@@ -37,6 +38,9 @@ function createHandClock(): Clock & { advance(ms: number): void } {
 
 interface Desk {
   readonly channel: Channel;
+  /** Ends the listening, and resolves when it has ended. */
+  stop(): Promise<void>;
+  listen(): void;
   readonly events: InboundEvent[];
   request(path: string, init?: RequestInit): Promise<Response>;
   open(person?: string): Promise<Inbox>;
@@ -73,13 +77,26 @@ async function setUp(clock: Clock = createClock(), receive?: ChannelHost["receiv
     person: (name: string | null) => (name === null ? "ana" : ["ana", "ben"].includes(name) ? name : null),
   });
   const channel = await terminal.open(config, host);
-  leaving.push(() => void channel.close());
+  let listening = new AbortController();
+  let heard: Promise<void> = Promise.resolve();
+  const listen = () => {
+    listening = new AbortController();
+    heard = channel.listen(listening.signal);
+  };
+  const stop = () => {
+    listening.abort();
+    return heard;
+  };
+  listen();
+  leaving.push(() => void stop());
   const request = (path: string, init: RequestInit = {}) =>
     handler(new Request(`http://127.0.0.1/channels/terminal${path}`, { headers: { authorization: KEY }, ...init }));
   return {
     channel,
     events,
     request,
+    listen,
+    stop,
     post: (body, person = "ana") => request(`?person=${person}`, { method: "POST", body: JSON.stringify(body) }),
     async open(person = "ana") {
       const abort = new AbortController();
@@ -289,13 +306,68 @@ describe("typing", () => {
   });
 });
 
-it("ends every inbox when it stops listening", async () => {
+describe("while another gateway serves the inboxes", () => {
+  const line = { kind: "text", id: "line-1", text: "2" };
+
+  it("every inbox ends, and the next is refused with where to go", async () => {
+    const desk = await setUp();
+    const inbox = await desk.open();
+    await inbox.next();
+    await desk.stop();
+    expect(await inbox.next()).toBeNull();
+    for (const answer of [await desk.request(""), await desk.post(line)]) {
+      expect(answer.status).toBe(503);
+      expect(await answer.json()).toMatchObject({
+        code: "unavailable",
+        detail: "The inbox is served by another gateway of this database; connect there, or try again in a moment.",
+      });
+    }
+    expect(desk.events.map((event) => event.kind)).toEqual(["opened"]);
+  });
+
+  it("what was written and not confirmed is unknown", async () => {
+    const desk = await setUp();
+    const inbox = await desk.open();
+    await inbox.next();
+    const sending = desk.channel.send("terminal:ana", prompt("Deploy?"), context).catch((error: unknown) => error);
+    await shownId(inbox);
+    await desk.stop();
+    expect(await sending).toMatchObject({ reason: "unreachable", sent: "unknown" });
+  });
+
+  it("only a holder of the key learns that", async () => {
+    const desk = await setUp();
+    await desk.stop();
+    expect((await desk.request("", { headers: {} })).status).toBe(401);
+  });
+
+  it("inboxes work again once it listens again", async () => {
+    const desk = await setUp();
+    await desk.stop();
+    desk.listen();
+    const inbox = await desk.open();
+    await inbox.next();
+    const sending = desk.channel.send("terminal:ana", prompt("Deploy?"), context);
+    await desk.post({ kind: "seen", id: await shownId(inbox) });
+    await sending;
+    expect((await desk.post(line)).status).toBe(200);
+  });
+});
+
+it("refuses in problem documents, titled as everywhere in the house", async () => {
   const desk = await setUp();
-  const inbox = await desk.open();
-  await inbox.next();
-  const stop = new AbortController();
-  const listening = desk.channel.listen(stop.signal);
-  stop.abort();
-  await listening;
-  expect(await inbox.next()).toBeNull();
+  const answers = [
+    await desk.request("", { headers: {} }),
+    await desk.request("?person=zoe"),
+    await desk.request("", { method: "PUT" }),
+  ];
+  await desk.stop();
+  answers.push(await desk.request(""));
+  const codes = ["unauthorized", "not_found", "invalid_request", "unavailable"] as const;
+  for (const [at, code] of codes.entries()) {
+    const { status, headers } = answers[at] ?? new Response();
+    expect(headers.get("content-type")).toBe("application/problem+json");
+    const head = { type: `urn:askgate:error:${code}`, title: ERRORS[code].meaning, status, code };
+    expect(await answers[at]?.json()).toMatchObject(head);
+  }
 });

@@ -24,7 +24,15 @@ const MAX_WAITING = 1_000;
 
 const REASONS = {
   ...REFUSALS,
-  away: { status: 503, detail: "The update could not be kept; send it again." },
+  away: { status: 503, code: "unavailable", detail: "The update could not be kept; send it again." },
+} as const;
+
+/** The refusals of the house that occur here, in its own words. */
+const TITLES = {
+  invalid_request: "The request is not readable as what this call takes.",
+  unauthorized: "No valid key came with the request.",
+  too_large: "The request body is larger than allowed.",
+  unavailable: "The gateway is starting, stopping or cannot reach its store.",
 } as const;
 
 type Reason = keyof typeof REASONS;
@@ -150,8 +158,9 @@ function remember(trials: Desk["trials"], id: number, trial: Trial): void {
 }
 
 function refuse({ host }: Ears, reason: Reason): Response {
-  const { status, detail } = REASONS[reason];
+  const { status, code, detail } = REASONS[reason];
   host.log.warn({ channel: "telegram", status, reason }, "a webhook request was refused");
   const headers = { "content-type": "application/problem+json", ...(reason === "away" ? COME_AGAIN : GO_AWAY) };
-  return new Response(JSON.stringify({ status, title: reason, detail }), { status, headers });
+  const problem = { type: `urn:askgate:error:${code}`, title: TITLES[code], status, code, detail };
+  return new Response(JSON.stringify(problem), { status, headers });
 }

@@ -17,17 +17,21 @@ const ARRIVES_WITHIN_MS = 10_000;
 /** https://core.telegram.org/bots/api#setwebhook, read 2026-11-30. */
 const SECRET_HEADER = "x-telegram-bot-api-secret-token";
 
-/** Why a request is refused, in one word: its status and what its sender is told. */
+/** Why a request is refused, in one word: its status, its code in this house and what its sender is told. */
 export const REFUSALS = {
-  method: { status: 405, detail: "Updates are posted." },
-  secret: { status: 401, detail: "The secret token is missing or wrong." },
-  type: { status: 415, detail: "An update is JSON: send Content-Type: application/json." },
-  size: { status: 413, detail: `An update has at most ${MAX_BYTES} bytes.` },
-  slow: { status: 408, detail: `An update arrives within ${ARRIVES_WITHIN_MS / 1000} seconds.` },
-  cut: { status: 400, detail: "The body ended before it was whole." },
-  encoding: { status: 400, detail: "The body is not UTF-8." },
-  json: { status: 400, detail: "The body is not JSON." },
-  update: { status: 400, detail: "An update is a JSON object with an integer update_id." },
+  method: { status: 405, code: "invalid_request", detail: "Updates are posted." },
+  secret: { status: 401, code: "unauthorized", detail: "The secret token is missing or wrong." },
+  type: { status: 415, code: "invalid_request", detail: "An update is JSON: send Content-Type: application/json." },
+  size: { status: 413, code: "too_large", detail: `An update has at most ${MAX_BYTES} bytes.` },
+  slow: {
+    status: 408,
+    code: "invalid_request",
+    detail: `An update arrives within ${ARRIVES_WITHIN_MS / 1000} seconds.`,
+  },
+  cut: { status: 400, code: "invalid_request", detail: "The body ended before it was whole." },
+  encoding: { status: 400, code: "invalid_request", detail: "The body is not UTF-8." },
+  json: { status: 400, code: "invalid_request", detail: "The body is not JSON." },
+  update: { status: 400, code: "invalid_request", detail: "An update is a JSON object with an integer update_id." },
 } as const;
 
 export type Refusal = keyof typeof REFUSALS;

@@ -5,6 +5,7 @@
  * commits only make it look sooner. Nothing is read for nobody: where no other process works on the store, the loop rests
  * unless somebody follows.
  */
+import { AskgateError } from "../core/errors.ts";
 import { isSettled } from "../core/inquiry.ts";
 import type { Instant } from "../ports/clock.ts";
 import type { EventRecord } from "../ports/event.ts";
@@ -108,11 +109,23 @@ function createReader(context: Context, followers: Followers): Reader {
   };
 }
 
+const BEYOND =
+  "This position lies beyond the end of the log of events, so it is of another database; leave it out to begin at the end.";
+
+/** Of two positions of the log, as `turn.seq`. */
+function isBehind(position: string, other: string): boolean {
+  const [turn = 0, seq = 0] = position.split(".").map(Number);
+  const [otherTurn = 0, otherSeq = 0] = other.split(".").map(Number);
+  return turn === otherTurn ? seq > otherSeq : turn > otherTurn;
+}
+
 function eventsOver({ events }: Store, followers: Followers): Events {
   return {
     async position(after) {
-      if (after === null) return events.end();
+      const end = await events.end();
+      if (after === null) return end;
       await events.read({ after, owner: null, sessions: null, limit: 1 });
+      if (isBehind(after, end)) throw new AskgateError("invalid_request", BEYOND);
       return after;
     },
     follow(caller, after, signal) {

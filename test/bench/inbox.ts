@@ -1,5 +1,7 @@
 /** A person at an open inbox who answers each prompt with "1" as soon as it is printed, over the terminal's own protocol. */
 
+import { until } from "../../src/testing/until.ts";
+
 export type Handler = (request: Request) => Promise<Response>;
 
 export interface Person {
@@ -17,7 +19,10 @@ export async function sit(name: string, handler: Handler): Promise<Person> {
   const url = `http://askgate.test/channels/terminal?person=${name}`;
   const gone = new AbortController();
   const person: Person = { name, onPrompt: () => {}, onAnswer: () => {}, leave: () => gone.abort() };
-  const response = await handler(new Request(url, { headers: HEADERS, signal: gone.signal }));
+  const response = await until("the inbox is served", async () => {
+    const answer = await handler(new Request(url, { headers: HEADERS, signal: gone.signal }));
+    return answer.ok ? answer : null;
+  });
   const post = (body: unknown) =>
     handler(new Request(url, { method: "POST", headers: HEADERS, body: JSON.stringify(body) }));
   let lines = 0;

@@ -78,6 +78,7 @@ async function play(cli: Cli, interrupted: AbortSignal, json: boolean): Promise<
     prompt: (parts: Parameters<typeof render>[0]) => tell(`\n${render(parts, screen.interactive)}`),
     message: tell,
     lost: () => tell(say(locale, "inbox.disconnected")),
+    unserved: tell,
   };
   const link = openLink(cli, null, surface, signal);
   const stage = { cli, screen, link, lines: linesOf(screen), signal, tell };

@@ -90,16 +90,15 @@ interface Back {
 
 async function hold(cli: Cli, path: string, surface: Surface, back: Back, signal: AbortSignal): Promise<void> {
   let connected = false;
-  let away = false;
-  let unserved = "";
+  /** What was told of the line since it stood last; empty: that it is lost. */
+  let trouble: string | null = null;
   let last = "";
   const take = async ({ event, data }: ServerEvent) => {
     const value: unknown = JSON.parse(data);
     if (event === "hello") {
       surface.opened(helloEvent.parse(value).person, connected);
       connected = true;
-      away = false;
-      unserved = "";
+      trouble = null;
     } else if (event === "message") {
       surface.message(messageEvent.parse(value).text);
     } else if (event === "prompt") {
@@ -110,27 +109,33 @@ async function hold(cli: Cli, path: string, surface: Surface, back: Back, signal
       back.confirmed(open);
     }
   };
+  const unserved = (why: string) => {
+    if (why !== trouble) surface.unserved(why);
+    trouble = why;
+  };
   while (!signal.aborted) {
     try {
-      const response = await cli.request(path, { signal });
-      if (response.status === 503) {
-        const why = await detailOf(response);
-        if (why !== unserved) surface.unserved(why);
-        unserved = why;
-        await pause(UNSERVED_MS, undefined, { signal });
-        continue;
-      }
-      await refused(response);
+      const response = await served(cli, path, unserved, signal);
       if (response.body) for await (const event of readEvents(response.body)) await take(event);
     } catch (error) {
       if (signal.aborted) return;
-      const known = connected || unserved !== "";
-      if (!known || !passes(error)) throw error;
+      const answered = connected || trouble !== null;
+      if (!answered || !passes(error)) throw error;
     }
     if (signal.aborted) return;
-    if (!away) surface.lost();
-    away = true;
+    if (trouble === null) surface.lost();
+    trouble ??= "";
     await untilSent(async () => refused(await cli.request("/healthz", { signal })), signal).catch(() => {});
+  }
+}
+
+/** The stream, once the gateway serves the inbox; `tell` hears at each refusal why it does not yet. */
+async function served(cli: Cli, path: string, tell: (why: string) => void, signal: AbortSignal): Promise<Response> {
+  for (;;) {
+    const response = await cli.request(path, { signal });
+    if (response.status !== 503) return refused(response);
+    tell(await detailOf(response));
+    await pause(UNSERVED_MS, undefined, { signal });
   }
 }
 
