@@ -95,7 +95,10 @@ export function afterFailure(
   const attempts = row.attempts + 1;
   const partial = error.partial ?? delivery.receipt;
   if (error.reason === "rejected" && !delivery.plain) {
-    return { ...rest(delivery, { plain: true, digest: null, receipt: partial }), dueAt: now };
+    // An earlier try of the native form may have arrived unseen: whatever it shows must not answer beside the plain one.
+    const unseen = delivery.state !== "shown" && (row.attempts > 0 || row.interrupted);
+    const retired = unseen ? { promptKey: mintPromptKey(entropy) } : {};
+    return { ...rest(delivery, { plain: true, digest: null, receipt: partial, ...retired }), dueAt: now };
   }
   if (error.reason === "moved" && attempts <= MAX_MOVES) return { ...rest(delivery, {}), attempts, dueAt: now };
   if (isSettled(inquiry)) return closing(row, attempts, now, error);
