@@ -32,7 +32,7 @@ it("moves an open question from SQLite to PostgreSQL and back, and it is answere
 
   const early = run(data, ["migrate", "--from", here, "--to", there]);
   expect(await early.end).toBe(1);
-  expect(early.err()).toMatch(/A gateway runs on the database to move from \(process [0-9a-f]{16}\)\. Stop it first/);
+  expect(early.err()).toMatch(/cannot be used: another process holds it\. To mend it, end that process\./);
   gateway.child.kill("SIGTERM");
   expect(await gateway.end).toBe(0);
 

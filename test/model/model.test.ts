@@ -13,7 +13,7 @@ const PATIENCE_MS = 120_000;
 const DATABASES: readonly (readonly [string, number, Search["database"]])[] = [
   ["SQLite in memory", 1_000, inMemory],
   ["a SQLite file", 100, inFile],
-  ["PostgreSQL", 200, async () => postgresAt(await freshDatabase(inject("postgres")), async () => {})],
+  ["PostgreSQL", 80, async () => postgresAt(await freshDatabase(inject("postgres")), async () => {})],
 ];
 
 test.each(DATABASES)(
