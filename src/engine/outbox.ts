@@ -56,7 +56,7 @@ export function createOutbox(context: Context, outlet: Outlet, tenure: Tenure): 
   const loop = createLoop(clock, log, `outbox ${name}`, async () => {
     const limit = CONCURRENCY - queue.size - queue.pending;
     if (limit <= 0) return null;
-    // Looking costs a tenth of a claim, and most nudges are about something else.
+    // Looking is one statement where a claim is a transaction, and most nudges are about something else.
     const due = await store.nextDue("delivery", name);
     if (due === null || due > clock.now()) return due;
     const request = { lane: "delivery", channel: name, limit, now: clock.now(), leaseMs: LEASE_MS } as const;
