@@ -9,8 +9,8 @@
  */
 
 export interface OpenCopy {
-  /** When it was shown, ms, by the platform's clock where it tells; null while unconfirmed. */
-  readonly shownAt: number | null;
+  /** When it was shown, ms, by the platform's clock where it tells; while unconfirmed, when it was asked. */
+  readonly shownAt: number;
   /** Who is writing free text to this copy, if anybody. */
   readonly entryBy: string | null;
   /** Its deadline passed. */
@@ -47,7 +47,7 @@ export function claim<C extends OpenCopy>(message: Message, replied: C | null, {
   const [followed] = writing;
   if (followed && writing.length === 1) return { kind: "answer", copy: followed, how: "entry" };
   if (!message.direct && !message.mentioned) return { kind: "chat" };
-  const isFresh = (copy: C) => copy.shownAt === null || message.at + ROUNDING_MS > copy.shownAt;
+  const isFresh = (copy: C) => message.at + ROUNDING_MS > copy.shownAt;
   const fresh = open.filter(isFresh);
   const missed = late.filter(isFresh);
   const [only = missed[0]] = fresh;

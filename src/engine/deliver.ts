@@ -13,9 +13,10 @@ import { type Limits, showsOneAtATime } from "../core/limits.ts";
 import { personOf, withoutTopic } from "../core/people.ts";
 import { lostCause } from "../core/route.ts";
 import type { Channel } from "../ports/channel.ts";
-import type { Delivery, DeliveryRow } from "../ports/store.ts";
+import type { Delivery, DeliveryRow, Settlement } from "../ports/store.ts";
 import { applyEvent, type Context } from "./context.ts";
 import { afterFailure, beforeSend, type Outcome, rest, tooLate } from "./fate.ts";
+import { passed } from "./patience.ts";
 import { outlookOf, render } from "./render.ts";
 import { settled, shown } from "./trail.ts";
 
@@ -30,11 +31,31 @@ export async function deliver(context: Context, channel: Channel, limits: Limits
   if (isSettled(inquiry) && over && showsOneAtATime(limits)) await ready(context, row);
   const lost = !isSettled(inquiry) && isLost(copy) && !isLost(row.delivery);
   const again = lost ? { dueAt: context.clock.now() } : {};
-  const kept = await context.store.settle({ row: row.id, epoch: row.epoch, delivery: copy, ...outcome, ...again });
+  const kept = await keep(context, row, { row: row.id, epoch: row.epoch, delivery: copy, ...outcome, ...again });
   if (!kept) context.log.warn({ row: row.id, inquiry: row.inquiry }, "another worker has settled this copy");
   else if (outcome.shownAt !== undefined && row.delivery.state !== "shown") {
     shown(context, inquiry, row, outcome.shownAt);
     context.happened();
+  }
+}
+
+/** Tried again for so long where the store fails: the receipt of what was sent is known to nobody else. */
+const KEEPING = { mostMs: 30_000, everyMs: 250 } as const;
+
+async function keep({ store, clock, log }: Context, row: DeliveryRow, settlement: Settlement): Promise<boolean> {
+  const until = clock.now() + KEEPING.mostMs;
+  for (let faults = 0; ; faults += 1) {
+    try {
+      return await store.settle(settlement);
+    } catch (error) {
+      if (clock.now() >= until) throw error;
+      if (faults === 0)
+        log.warn(
+          { row: row.id, inquiry: row.inquiry, err: error },
+          "the store did not take what became of a copy; it is tried again",
+        );
+      await passed(clock, KEEPING.everyMs);
+    }
   }
 }
 

@@ -5,7 +5,6 @@
 
 import { isSettled } from "../core/inquiry.ts";
 import type { Limits } from "../core/limits.ts";
-import { channelOf } from "../core/people.ts";
 import type { Access } from "../ports/access.ts";
 import type { Asker } from "../ports/asker.ts";
 import type { Channel, ChannelHost, ChannelModule, Mount } from "../ports/channel.ts";
@@ -29,6 +28,7 @@ import { createLately } from "./lately.ts";
 import type { Loop } from "./loop.ts";
 import { createPairing } from "./pairing.ts";
 import { passed } from "./patience.ts";
+import { quiet } from "./quiet.ts";
 import { createReceiver, type Receiver } from "./receive.ts";
 import { createStation, type Station } from "./station.ts";
 import { startUpkeep } from "./upkeep.ts";
@@ -121,21 +121,6 @@ export async function createEngine(deps: EngineDeps): Promise<Engine> {
   const running = run(context, { sources, stations, keeper, deadlines, feed, receiver, health, mounts, nudge });
   const { events } = feed;
   return { asker: createAsker(context), access, health, events, mounts, waiting: context.waiters.live, ...running };
-}
-
-/** How long to wait for what another process sends, and how often to look. */
-const QUIET = { mostMs: 5_000, everyMs: 50 } as const;
-
-/** Resolves once no send to the address is under way: here, or as the store knows it where another process sends. */
-async function quiet(context: Context, stations: ReadonlyMap<string, Station>, address: string): Promise<void> {
-  const { store, clock } = context;
-  const channel = channelOf(address);
-  const until = clock.now() + QUIET.mostMs;
-  while (!context.holds(channel)) {
-    if (clock.now() >= until || !(await store.inFlight(address, clock.now()))) return;
-    await passed(clock, QUIET.everyMs);
-  }
-  await stations.get(channel)?.quiet(address);
 }
 
 interface Parts {

@@ -16,7 +16,7 @@ import { deliver } from "./deliver.ts";
 import { createLoop, type Loop } from "./loop.ts";
 
 /** Longer than the 20 s a channel may take for one send and the few a claimed row waits for its turn. */
-const LEASE_MS = 30_000;
+export const CLAIM_MS = 30_000;
 /**
  * Sends in flight on one channel, and rows claimed: no more than start within 4 s at the slowest pace there is (Telegram's
  * 30 a second), so that no lease runs out in a queue; and many, since rows claimed together share a commit.
@@ -59,7 +59,7 @@ export function createOutbox(context: Context, outlet: Outlet, tenure: Tenure): 
     // Looking is one statement where a claim is a transaction, and most nudges are about something else.
     const due = await store.nextDue("delivery", name);
     if (due === null || due > clock.now()) return due;
-    const request = { lane: "delivery", channel: name, limit, now: clock.now(), leaseMs: LEASE_MS } as const;
+    const request = { lane: "delivery", channel: name, limit, now: clock.now(), leaseMs: CLAIM_MS } as const;
     const rows = await store.claim({ ...request, lease: tenure.lease });
     for (const row of rows as readonly DeliveryRow[]) enqueue(row);
     return rows.length > 0 ? clock.now() : null;

@@ -39,6 +39,12 @@ export function recorded(locale: Locale, inquiry: Inquiry, id: string): string {
   return answer ? say(locale, "notice.recorded", { answer }) : say(locale, "notice.recorded_hidden");
 }
 
+/** What was recorded of each question, or that nothing was. */
+export function wholly(locale: Locale, after: Inquiry): string {
+  if (after.reason === "declined") return say(locale, "over.declined");
+  return after.questions.map((one) => recorded(locale, after, one.id)).join("\n");
+}
+
 /** Why nothing changed: who answered already, or that it is closed. */
 export function alreadyOver(locale: Locale, inquiry: Inquiry, id: string | null): string {
   const key = id ?? inquiry.questions[0]?.id ?? "";

@@ -12,11 +12,12 @@ import { type Reading, readReply } from "../core/reading.ts";
 import { isBlank } from "../core/reply/fold.ts";
 import { isCancelWord } from "../core/reply/words.ts";
 import type { InboundEvent, Reply } from "../ports/channel.ts";
-import type { Copy } from "../ports/store.ts";
+import type { Copy, DeliveryRow } from "../ports/store.ts";
 import { type Actor, actorOf, localeFor, mayAnswer } from "./authority.ts";
 import { type Applied, applyEvent, type Context } from "./context.ts";
 import type { Pairing } from "./pairing.ts";
-import { alreadyOver, hintFor, NOTHING, partly, spoken } from "./replies.ts";
+import { doubtfulUntil } from "./quiet.ts";
+import { alreadyOver, hintFor, NOTHING, partly, spoken, wholly } from "./replies.ts";
 import type { Heard } from "./trail.ts";
 
 type Typed = Extract<InboundEvent, { kind: "text" }>;
@@ -26,7 +27,7 @@ const OPEN_LOOKED_AT = 20;
 
 interface Candidate {
   readonly copy: Copy;
-  readonly shownAt: number | null;
+  readonly shownAt: number;
   readonly entryBy: string | null;
   readonly expired: boolean;
 }
@@ -80,7 +81,7 @@ async function repliedTo(context: Context, { address, replyTo }: Typed): Promise
 async function standing(context: Context, actor: Actor, { address }: Typed): Promise<Standing<Candidate>> {
   await context.quiet(address);
   const copies = [
-    ...(await context.store.openCopies(address, OPEN_LOOKED_AT)),
+    ...(await context.store.openCopies(address, OPEN_LOOKED_AT, doubtfulUntil(context.clock.now()))),
     ...(await endedHere(context, address, actor)),
   ];
   const theirs = copies.filter(({ inquiry }) => mayAnswer(actor, inquiry)).map(candidate);
@@ -113,7 +114,7 @@ async function tooLate(context: Context, person: Person, { row, inquiry }: Copy)
 function candidate(copy: Copy): Candidate {
   return {
     copy,
-    shownAt: copy.row.delivery.receipt?.postedAt ?? copy.inquiry.shownAt,
+    shownAt: copy.row.delivery.receipt?.postedAt ?? copy.inquiry.shownAt ?? copy.inquiry.createdAt,
     entryBy: copy.row.delivery.entry?.person ?? null,
     expired: copy.inquiry.status === "timed_out",
   };
@@ -139,18 +140,18 @@ async function answer(
     return unclear(inquiry, spoken(hintFor(locale, inquiry, first.reason)));
   // Over meanwhile: what was read before is refused with the reason, where a reading against nothing would only confuse.
   const applied = await applyEvent(context, inquiry, (now) => eventOf(isSettled(now) ? first : reading(now), by), {
-    once: { key, reply: (after) => told(locale, after) },
+    once: { key, reply: (after) => told(locale, after, row) },
   });
   if (applied.outcome === "repeat") return { reply: applied.reply as Reply, outcome: "repeat", inquiry: null };
-  return judged(locale, applied);
+  return judged(locale, row, applied);
 }
 
-function judged(locale: Locale, applied: Exclude<Applied, { outcome: "repeat" }>): Heard {
+function judged(locale: Locale, row: DeliveryRow, applied: Exclude<Applied, { outcome: "repeat" }>): Heard {
   const { inquiry } = applied;
   switch (applied.outcome) {
     case "done":
       return {
-        reply: told(locale, inquiry),
+        reply: told(locale, inquiry, row),
         outcome: inquiry.reason === "declined" ? "declined" : "recorded",
         inquiry,
       };
@@ -181,9 +182,10 @@ function eventOf(reading: Reading, by: Author): InquiryEvent | null {
   return reading.entries.size > 0 ? { type: "answer", entries: reading.entries, by } : null;
 }
 
-/** The prompt itself echoes what was recorded; words are needed only while something is left. */
-function told(locale: Locale, after: Inquiry): Reply {
-  return isSettled(after) ? NOTHING : spoken(partly(locale, after));
+/** The prompt itself echoes what was recorded; words are needed while something is left, and where nobody knows the prompt. */
+function told(locale: Locale, after: Inquiry, { delivery }: DeliveryRow): Reply {
+  if (!isSettled(after)) return spoken(partly(locale, after));
+  return delivery.receipt === null ? spoken(wholly(locale, after)) : NOTHING;
 }
 
 /** A slash and one word, as platforms know them; a path like `/etc/hosts` is somebody's words. */

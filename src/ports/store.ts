@@ -224,8 +224,12 @@ export interface Store {
   copyByKey(promptKey: string): Promise<Copy | null>;
   /** The copy whose receipt holds that native message, in any topic of the chat (`address` up to its slash). */
   copyByMessage(chat: string, message: string): Promise<Copy | null>;
-  /** Copies `shown` or `unknown` at an address whose inquiries wait, newest first. */
-  openCopies(address: string, limit: number): Promise<readonly Copy[]>;
+  /**
+   * Copies at an address that somebody may be looking at and whose inquiries wait, newest first: `shown`, `unknown`, and
+   * those `pending` ones whose claim ends by `doubtful` without a settlement, so that nobody can tell whether they were
+   * sent.
+   */
+  openCopies(address: string, limit: number, doubtful: Instant): Promise<readonly Copy[]>;
   /** The stored reply of a commit made once. */
   replyOf(key: string): Promise<unknown>;
   /** Whether somebody holds a claim on a copy at the address: a send may be under way, here or in another process. */

@@ -180,8 +180,26 @@ const openAt = statement((db, at: { readonly address: string; readonly limit: nu
     .limit(atMost(at.limit)),
 );
 
-export async function openCopies(db: Db, address: string, limit: number): Promise<readonly Copy[]> {
-  return (await openAt.all(db, { address, limit })).map(copyOf);
+const doubtfulAt = statement(
+  (db, at: { readonly address: string; readonly limit: number; readonly doubtful: number }) =>
+    withInquiry(db)
+      .where("outbox.address", "=", at.address)
+      .where("outbox.claimed_until", "<=", at.doubtful)
+      .where("outbox.state", "=", "pending")
+      .where("inquiry.settled_at", "is", null)
+      .orderBy("outbox.asked_at", "desc")
+      .limit(atMost(at.limit)),
+);
+
+export async function openCopies(db: Db, address: string, limit: number, doubtful: number): Promise<readonly Copy[]> {
+  const rows = [
+    ...(await openAt.all(db, { address, limit })),
+    ...(await doubtfulAt.all(db, { address, limit, doubtful })),
+  ];
+  return rows
+    .map(copyOf)
+    .sort((one, other) => other.inquiry.createdAt - one.inquiry.createdAt)
+    .slice(0, limit);
 }
 
 export async function settledAmong(db: Db, uids: readonly string[]): Promise<readonly string[]> {

@@ -194,7 +194,7 @@ function readsOver({ read }: Batch): Pick<Store, Reads> {
     copies: (inquiry) => read((trx) => reads.copies(trx, inquiry)),
     copyByKey: (promptKey) => read((trx) => reads.copyByKey(trx, promptKey)),
     copyByMessage: (address, message) => read((trx) => reads.copyByMessage(trx, address, message)),
-    openCopies: (address, limit) => read((trx) => reads.openCopies(trx, address, limit)),
+    openCopies: (address, limit, doubtful) => read((trx) => reads.openCopies(trx, address, limit, doubtful)),
     settledAmong: (uids) => read((trx) => reads.settledAmong(trx, uids)),
     inFlight: (address, now) => read((trx) => reads.inFlight(trx, address, now)),
     replyOf: (key) => read((trx) => storedReply(trx, key)),

@@ -65,9 +65,33 @@ export function outboxSuite(store: () => Store): void {
     await ask("elsewhere", "telegram:200", { state: "shown" });
     const { inquiry } = await ask("over", HERE, { state: "shown" }, { createdAt: 5 });
     await store().commit({ update: [{ from: 1, inquiry: settled(inquiry) }] });
-    const open = async (limit: number) => (await store().openCopies(HERE, limit)).map((one) => one.inquiry.uid);
+    const open = async (limit: number) => (await store().openCopies(HERE, limit, 0)).map((one) => one.inquiry.uid);
     expect(await open(10)).toEqual(["approval", "unknown", "shown"]);
     expect(await open(2)).toEqual(["approval", "unknown"]);
+  });
+}
+
+export function doubtSuite(store: () => Store): void {
+  const { ask, claim, settle } = usingStore(store);
+  const open = async (doubtful: number) => (await store().openCopies(HERE, 10, doubtful)).map((one) => one.inquiry.uid);
+
+  it("counts a pending copy as open once its claim ends by the moment of doubt, until it is settled", async () => {
+    await ask("inq_1", HERE);
+    expect(await open(9_000)).toEqual([]);
+    const [held] = await claim(1_000);
+    const until = (await store().nextDue("delivery", "telegram")) ?? 0;
+    expect(await open(until - 1)).toEqual([]);
+    expect(await open(until)).toEqual(["inq_1"]);
+    await settle(held, { dueAt: 5_000 });
+    expect(await open(until)).toEqual([]);
+  });
+
+  it("counts a copy as open that was left claimed when its channel was taken over", async () => {
+    await ask("inq_1", HERE);
+    await claim(1_000);
+    await store().recover("telegram", 1_001);
+    expect(await open(1_000)).toEqual([]);
+    expect(await open(1_001)).toEqual(["inq_1"]);
   });
 }
 

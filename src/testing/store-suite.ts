@@ -11,7 +11,7 @@ import { accessSuite } from "./store-suite-access.ts";
 import { claimSuite, settlementSuite } from "./store-suite-claims.ts";
 import { everything, lookupSuite } from "./store-suite-lookups.ts";
 import { machinesSuite } from "./store-suite-machines.ts";
-import { lineSuite, outboxSuite } from "./store-suite-outbox.ts";
+import { doubtSuite, lineSuite, outboxSuite } from "./store-suite-outbox.ts";
 import { raceSuite } from "./store-suite-races.ts";
 
 const by: Author = { person: "ana", channel: "telegram", address: "telegram:100" };
@@ -27,6 +27,7 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
     describe("commits", () => commitSuite(() => store));
     describe("lookups", () => lookupSuite(() => store));
     describe("outbox", () => outboxSuite(() => store));
+    describe("copies in doubt", () => doubtSuite(() => store));
     describe("line", () => lineSuite(() => store));
     describe("claims", () => claimSuite(() => store));
     describe("settlements", () => settlementSuite(() => store));

@@ -23,7 +23,9 @@ export async function loadHistory(url: string, count: number, told: (done: numbe
     await db.transaction().execute(async (trx) => {
       for (const [table, changes] of Object.entries(COPIES)) {
         const columns = (await trx.introspection.getTables()).find(({ name }) => name === table)?.columns ?? [];
-        const names = columns.map(({ name }) => name).filter((name) => name !== "seq" && name !== "turn");
+        const names = columns
+          .map(({ name }) => name)
+          .filter((name) => table !== "event" || (name !== "seq" && name !== "turn"));
         const values = names.map((name) =>
           changes[name] === undefined ? sql.ref(`p.${name}`) : sql.raw(changes[name]),
         );

@@ -18,7 +18,7 @@ const lateField = shown("late field", { entryBy: "ana" });
 const ended = shown("ended");
 const expired = shown("expired", { expired: true });
 const newer = shown("newer", { shownAt: AT + 1_000 });
-const unconfirmed = shown("unconfirmed", { shownAt: null });
+const unconfirmed = shown("unconfirmed", { shownAt: AT - 30_000 });
 
 const DIRECT: Message = { person: "ana", at: AT, direct: true, mentioned: false };
 const GROUP: Message = { ...DIRECT, direct: false };
@@ -50,6 +50,7 @@ describe("in a direct chat, words that reply to nothing", () => {
     ["the only one is newer than the words", "chat", [newer], []],
     ["one is newer, one older", "bare a", [newer, a], []],
     ["the only one is not confirmed", "bare unconfirmed", [unconfirmed], []],
+    ["the only one was asked after it", "chat", [newer], []],
     ["she wrote to one that ended", "entry late field", [a], [lateField]],
     ["nothing is open, one ended", "bare ended", [], [ended]],
     ["nothing is open, two ended: the newest", "bare ended", [], [ended, expired]],

@@ -1,6 +1,7 @@
 /** What a crash or a stop leaves behind, and what the next start makes of it. */
 import { expect, test } from "vitest";
 import { DeliveryError } from "../../src/core/delivery.ts";
+import type { InboundEvent } from "../../src/ports/channel.ts";
 import type { Settlement } from "../../src/ports/store.ts";
 import { AGENT, openBridge } from "../../src/testing/bridge.ts";
 import { skippingClock } from "../../src/testing/skipping-clock.ts";
@@ -13,6 +14,16 @@ const open = bridges();
 const file = files();
 const stage = stages();
 const NEVER = new Promise<never>(() => {});
+
+const HERE = {
+  people: new Map([["ana", { name: "ana", identities: ["held:1"], roles: ["owner"], locale: "en" }]]),
+};
+
+/** What Ana types where she is alone with the bot. */
+function words(text: string, at: number): InboundEvent {
+  const where = { actor: "held:1", actorName: "Ana", address: "held:1", direct: true, eventId: `typed ${text}`, at };
+  return { ...where, kind: "text", text, message: "t1", replyTo: null, mentioned: false, content: "text" };
+}
 
 test.each([
   ["gone", "unreachable"],
@@ -87,4 +98,60 @@ test("a claim that a dead process held counts as interrupted: nothing is sent be
   sending.arrives();
   await until("it is shown", async () => (await copy())?.state === "shown");
   expect(after.sendings).toHaveLength(1);
+});
+
+test("words typed after a crash between a send and its receipt answer what may be there, and are echoed in words", async () => {
+  const url = file();
+  const clock = skippingClock();
+  let dead = false;
+  const before = heldChannel();
+  const bridge = await openBridge({
+    ...{ url, clock, channels: () => [before.source] },
+    through: (store) => watched(store, (_, call) => (dead ? NEVER : call())),
+  });
+  const { inquiry } = await bridge.engine.asker.ask(AGENT, question("held:1"));
+  await until("the send is under way", () => before.sendings.length === 1);
+  dead = true;
+  await bridge.store.close();
+  const after = heldChannel();
+  // The words come before the outbox has looked at what was left.
+  const again = await open({
+    ...{ url, clock, channels: () => [after.source], directory: HERE },
+    through: (store) => watched(store, (method, call) => (method === "claim" ? Promise.resolve([]) : call())),
+  });
+  const reply = await after.happens(words("2", clock.now()));
+  expect(reply.say).toBe("Recorded: Production");
+  expect(await again.engine.asker.get(AGENT, inquiry.id)).toMatchObject({
+    status: "answered",
+    answers: { q: ["Production"] },
+  });
+  expect(after.sendings).toHaveLength(0);
+});
+
+test("a store that fails after a send keeps the receipt once it works again: words wait for that, and nothing is sent twice", async () => {
+  const clock = skippingClock();
+  const channel = heldChannel();
+  let faults = 0;
+  let works = false;
+  const bridge = await open({
+    ...{ clock, channels: () => [channel.source], directory: HERE },
+    through: (store) =>
+      watched(store, (method, call) => {
+        if (works || method !== "settle") return call();
+        faults += 1;
+        return Promise.reject(new Error("disk I/O error"));
+      }),
+  });
+  const { inquiry } = await bridge.engine.asker.ask(AGENT, question("held:1"));
+  (await until("it is sent", () => channel.sendings[0])).arrives();
+  await until("the store fails", () => faults > 0);
+  const answered = channel.happens(words("2", clock.now()));
+  works = true;
+  await until("it is kept", async () => {
+    clock.skip(250);
+    return (await bridge.engine.asker.get(AGENT, inquiry.id)).deliveries[0]?.state === "shown";
+  });
+  expect((await answered).say).toBeNull();
+  await until("the prompt echoes it", () => channel.edits.length === 1);
+  expect(channel.sendings).toHaveLength(1);
 });

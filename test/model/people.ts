@@ -19,7 +19,7 @@ function heardIn(reply: Reply | null): Heard {
   if (reply === null) return "lost";
   const words = reply.notice ?? reply.say;
   if (words === null) return "quiet";
-  if (/^(Recorded|Skipped)/.test(words)) return "recorded";
+  if (/^(Recorded|Skipped|Cancelled)/.test(words)) return "recorded";
   if (/^(Already answered|This question is closed already)/.test(words)) return "over";
   if (/^This button no longer/.test(words)) return "old";
   if (/^This question is for somebody else|^I do not take answers/.test(words)) return "not theirs";
@@ -180,7 +180,7 @@ function asWritten({ code, after }: Performed, heard: Heard): boolean {
     case "quiet":
       return code === "nothing" || (code === "done" && after?.status !== "waiting");
     case "recorded":
-      return code === "done" && after?.status === "waiting";
+      return code === "done";
     case "lost":
       return true;
     default:
