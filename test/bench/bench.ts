@@ -4,7 +4,7 @@
  * What is printed is also written to `results/`, with the date and the commit it was measured at.
  */
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -50,5 +50,6 @@ say(`a registry in memory alone, ${IN_FLIGHT} in flight: ${floor.toFixed(0)} cyc
 say("```");
 await machines(disk, values.history === true, tell);
 const file = new URL(`./results/${date}-${commit.split(" ")[0]}.md`, import.meta.url);
+mkdirSync(new URL(".", file), { recursive: true });
 writeFileSync(file, `${written.join("\n")}\n`);
 console.log(`\nwritten to ${fileURLToPath(file)}`);

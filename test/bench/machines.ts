@@ -1,6 +1,6 @@
 /**
  * The figures of several processes: SQLite with one, PostgreSQL with one, two and four; with little and much waiting;
- * on a slow database; behind a long history. `--history` loads a million settled inquiries, which takes minutes.
+ * on a slow database; behind a long history; in one long run. `--history` loads a million settled inquiries, which takes minutes.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,10 @@ import { loadHistory } from "./history.ts";
 
 const DESKS = 4;
 const SECONDS = 8;
+/** Agents at once, shared out to the nodes so that what is batched is the same; on a slow database so many at each. */
 const IN_FLIGHT = 100;
+/** The run that shows whether memory grows. */
+const LONG = { rounds: 6, seconds: 20 } as const;
 const MUCH = 100_000;
 const HISTORY = 1_000_000;
 /** What stands for a database on another machine, per statement. */
@@ -39,6 +42,7 @@ export async function machines(disk: string, history: boolean, say: (row: Row) =
   } finally {
     await server.stop();
   }
+  await endurance(disk, say);
 }
 
 async function onFile(disk: string, { history }: { readonly history: number }, say: (row: Row) => void): Promise<void> {
@@ -63,15 +67,34 @@ async function measure(url: string, setting: Setting, say: (row: Row) => void): 
     await settle(fleet, setting.nodes, DESKS);
     await fleet.first({ order: "fill", count: setting.waiting });
     const lone = await fleet.first({ order: "one by one", cycles: setting.delayMs > 0 ? 10 : 200 });
-    const busy = await together(fleet, IN_FLIGHT, SECONDS);
+    const inFlight = setting.delayMs > 0 ? IN_FLIGHT : IN_FLIGHT / setting.nodes;
+    const busy = await together(fleet, inFlight, SECONDS);
     say({
       ...setting,
+      inFlight: inFlight * setting.nodes,
       ...shownIn(busy),
       askToShownMs: round(lone.shown ?? 0),
       answerToWaiterMs: round(lone.returned ?? 0),
     });
   } finally {
     await fleet.stop();
+  }
+}
+
+/** Resident memory after each round of a long run. */
+async function endurance(disk: string, say: (row: Row) => void): Promise<void> {
+  const folder = mkdtempSync(join(disk, "askgate-machines-"));
+  const fleet = await startFleet(`sqlite:${join(folder, "bench.db")}`, 1, DESKS);
+  try {
+    let cycles = 0;
+    for (let round = 1; round <= LONG.rounds; round += 1) {
+      const ran = await fleet.first({ order: "run", inFlight: IN_FLIGHT, seconds: LONG.seconds });
+      cycles += ran.cycles;
+      say({ longRun: `SQLite, after ${round * LONG.seconds} s`, cycles, residentMb: Math.round(ran.residentMb) });
+    }
+  } finally {
+    await fleet.stop();
+    rmSync(folder, { recursive: true });
   }
 }
 
