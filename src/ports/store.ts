@@ -25,7 +25,7 @@ export interface OutboxRow {
   readonly attempts: number;
   /** Rises with each claim; a settlement under an older epoch is refused. */
   readonly epoch: number;
-  /** An earlier claim ended without a settlement: whoever held it died, and a send may or may not have gone out. */
+  /** The claim it is under found an earlier one unsettled: whoever held that died, and a send may or may not have gone out. */
   readonly interrupted: boolean;
   /** Only in the lane `delivery`. */
   readonly delivery: Delivery | null;
@@ -226,8 +226,8 @@ export interface Store {
   copyByMessage(chat: string, message: string): Promise<Copy | null>;
   /**
    * Copies at an address that somebody may be looking at and whose inquiries wait, newest first: `shown`, `unknown`, and
-   * those `pending` ones whose claim ends by `doubtful` without a settlement, so that nobody can tell whether they were
-   * sent.
+   * those `pending` ones of which nobody can tell whether they were sent: claimed anew after an interruption, or under a
+   * claim that ends by `doubtful` without a settlement.
    */
   openCopies(address: string, limit: number, doubtful: Instant): Promise<readonly Copy[]>;
   /** The stored reply of a commit made once. */

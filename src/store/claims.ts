@@ -26,6 +26,7 @@ export async function claim(trx: Trx, request: ClaimRequest): Promise<readonly O
   await trx
     .updateTable("outbox")
     .set((eb) => ({ epoch: eb("epoch", "+", 1), due_at: until, claimed_until: until, woken_at: null }))
+    .set({ interrupted: sql`case when claimed_until is null then 0 else 1 end` })
     .where("id", "in", ids)
     .execute();
   const addresses = rows.flatMap((row) => row.address ?? []);
@@ -33,8 +34,7 @@ export async function claim(trx: Trx, request: ClaimRequest): Promise<readonly O
     await trx.updateTable("address").set({ next_at: until }).where("address", "in", addresses).execute();
   }
   return rows.map((row) => ({
-    ...outboxRowOf({ ...row, epoch: row.epoch + 1 }),
-    interrupted: row.claimed_until !== null,
+    ...outboxRowOf({ ...row, epoch: row.epoch + 1, interrupted: row.claimed_until === null ? 0 : 1 }),
     notBefore: row.not_before !== null && row.not_before > request.now ? row.not_before : null,
   }));
 }
@@ -162,7 +162,7 @@ type Rest = { readonly id: string } & Pick<OutboxTable, "due_at" | "attempts">;
 const putBackWith = (db: Kysely<Schema>, { id, ...columns }: Rest & Partial<PatchColumns>) =>
   db
     .updateTable("outbox")
-    .set({ claimed_until: null, woken_at: null, ...columns })
+    .set({ claimed_until: null, woken_at: null, interrupted: 0, ...columns })
     .where("id", "=", id);
 const putBack = statement((db, at: Rest) => putBackWith(db, at));
 const putBackChanged = statement((db, at: Rest & PatchColumns) => putBackWith(db, at));

@@ -165,6 +165,7 @@ function newRow({ id, lane, inquiry, dueAt, delivery }: NewOutboxRow, asked: Inq
     attempts: 0,
     epoch: 0,
     claimed_until: null,
+    interrupted: 0,
     woken_at: null,
     adopted_epoch: null,
     reopened_epoch: null,

@@ -165,6 +165,7 @@ const machines = (place: RawBuilder<unknown>) => [
     note text not null
   )`,
   sql`alter table inquiry add column waited_by text`,
+  sql`alter table outbox add column interrupted integer not null default 0 check (interrupted in (0, 1))`,
 ];
 
 const MIGRATIONS: Readonly<Record<string, Migration>> = {

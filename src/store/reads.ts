@@ -184,7 +184,8 @@ const doubtfulAt = statement(
   (db, at: { readonly address: string; readonly limit: number; readonly doubtful: number }) =>
     withInquiry(db)
       .where("outbox.address", "=", at.address)
-      .where("outbox.claimed_until", "<=", at.doubtful)
+      .where("outbox.claimed_until", "is not", null)
+      .where((eb) => eb.or([eb("outbox.interrupted", "=", 1), eb("outbox.claimed_until", "<=", at.doubtful)]))
       .where("outbox.state", "=", "pending")
       .where("inquiry.settled_at", "is", null)
       .orderBy("outbox.asked_at", "desc")

@@ -122,7 +122,6 @@ export function progressOf(inquiry: Inquiry): Progress {
 /** A row together with what its address has to wait for; `not_before` is null outside the lane `delivery`. */
 export type JoinedRow = Selectable<OutboxTable> & { readonly not_before: number | null };
 
-/** A row as it stands. Only a claim knows whether it was `interrupted`: to anybody else a lease may still be held. */
 export function outboxRowOf(row: JoinedRow): OutboxRow {
   return {
     id: row.id,
@@ -131,7 +130,7 @@ export function outboxRowOf(row: JoinedRow): OutboxRow {
     dueAt: row.due_at,
     attempts: row.attempts,
     epoch: row.epoch,
-    interrupted: false,
+    interrupted: row.interrupted === 1,
     delivery: deliveryOf(row),
     notBefore: row.not_before || null,
   };

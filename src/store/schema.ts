@@ -56,6 +56,8 @@ export interface OutboxTable {
   epoch: number;
   /** End of the lease of a claim not yet settled; null when nobody holds the row. */
   claimed_until: number | null;
+  /** 1 from a claim that found an earlier one unsettled until its own settlement. */
+  interrupted: number;
   /** Something made the row due while it was claimed: settlement must leave it due. */
   woken_at: number | null;
   /** The claim during which a receipt was adopted; settling that claim must not take it away. */

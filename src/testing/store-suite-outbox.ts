@@ -93,6 +93,18 @@ export function doubtSuite(store: () => Store): void {
     expect(await open(1_000)).toEqual([]);
     expect(await open(1_001)).toEqual(["inq_1"]);
   });
+
+  it("counts a copy as open that was claimed anew after an interruption, until that claim is settled", async () => {
+    await ask("inq_1", HERE);
+    await claim(1_000);
+    await store().recover("telegram", 1_001);
+    const [held] = await claim(1_001);
+    expect(await open(1_001)).toEqual(["inq_1"]);
+    await settle(held, { dueAt: 1_002 });
+    expect(await open(1_002)).toEqual([]);
+    await claim(1_002);
+    expect(await open(1_002)).toEqual([]);
+  });
 }
 
 export function lineSuite(store: () => Store): void {
