@@ -88,7 +88,7 @@ function killJobs(kind: StoreKind): Job[] {
 
 function migrationJobs(kind: StoreKind): Job[] {
   const nth = POINTS.length;
-  const update: Snare[] = [1, 2, 3].flatMap((at) => [
+  const update: Snare[] = [1, 2, 3, 4].flatMap((at) => [
     { work: "schema", when: "before", nth: at },
     { work: "schema", when: "after", nth: at },
   ]);
