@@ -42,7 +42,7 @@ export async function killChain(chain: Chain, points: readonly Point[]): Promise
   const silence = newDeed(chain, "nobody", 30);
   silence.ask();
   await stored(silence);
-  void follow(silence, ledger);
+  open.add(silence);
   for (const point of points) {
     const deed = newDeed(chain, howFor(chain.chance, point.step));
     chain.say?.(`${nameOf(point)}: ${deed.question} ${deed.plan.how}`);
@@ -53,6 +53,8 @@ export async function killChain(chain: Chain, points: readonly Point[]): Promise
     // A send in doubt is left to itself for half a minute.
     if (!deed.unsure) await judgement;
   }
+  // Each start gives it new grace: while the kills go on it may not end.
+  await follow(silence, ledger);
   await Promise.all(judged);
 }
 
