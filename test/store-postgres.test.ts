@@ -1,4 +1,5 @@
 /** What only PostgreSQL is asked: several processes on one database, its clock, hints, and its coming and going. */
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import type { Hint } from "../src/ports/store.ts";
@@ -6,7 +7,7 @@ import { type DurableStore, openStore } from "../src/store/store.ts";
 import { freshDatabase, type Postgres, startPostgres } from "../src/testing/postgres.ts";
 import { inquiryOf, silent } from "../src/testing/store-samples.ts";
 import { raceSuite } from "../src/testing/store-suite-races.ts";
-import { until } from "../src/testing/until.ts";
+import { timed, until } from "../src/testing/until.ts";
 
 const open = (url: string) => openStore(url, { log: silent });
 
@@ -124,6 +125,39 @@ describe("a server that comes and goes", () => {
       for (const index of written) expect(await store.inquiry(`inq_${mode}_${index}`)).not.toBeNull();
     },
   );
+});
+
+/** A way to the server that can fall silent: it takes what comes, and neither passes it on nor hangs up. */
+async function openWay(url: string) {
+  const ends: Socket[] = [];
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect(Number(new URL(url).port), "127.0.0.1");
+    near.pipe(far).pipe(near);
+    ends.push(near, far);
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const through = new URL(url);
+  through.port = String((server.address() as AddressInfo).port);
+  return {
+    url: through.href,
+    silence: () => ends.forEach((end) => void end.unpipe().pause()),
+    close() {
+      for (const end of ends) end.destroy();
+      server.close();
+    },
+  };
+}
+
+it("closes within seconds though the way to the server has fallen silent", async () => {
+  const url = await freshDatabase(inject("postgres"));
+  const way = await openWay(url);
+  const store = await open(way.url);
+  store.listen(() => {});
+  await until("it listens", async () => (await listeners(url)) === 1);
+  await Promise.all([store.leases.renew([], 0), store.commit({ create: [inquiryOf("inq_1")] })]);
+  way.silence();
+  expect(await timed(store.close())).toBeLessThan(5_000);
+  way.close();
 });
 
 it.each([

@@ -77,11 +77,20 @@ export function starting(since: Instant): Standing {
   return { state: "starting", since, behindSince: since };
 }
 
+/** Longer than deadlines wait for a channel that is behind, so that they pass before they wait for it anew. */
+const ONE_WAIT_MS = 75_000;
+
+/** As it changes hands, which it may do again and again without ever being read: that counts as one time of being behind. */
+export function changingHands({ behindSince }: Standing, now: Instant): Standing {
+  const goesOn = behindSince !== null && now - behindSince < ONE_WAIT_MS;
+  return { ...starting(now), behindSince: goesOn ? behindSince : now };
+}
+
 const VACANT = "no process holds the channel at the moment";
 
 function elsewhere(before: Standing, lease: Lease | null, now: Instant): Standing {
   if (lease === null || lease.until <= now) {
-    return before.reason === VACANT ? before : { ...starting(now), reason: VACANT };
+    return before.reason === VACANT ? before : { ...changingHands(before, now), reason: VACANT };
   }
   const told = readNote(lease.note) ?? starting(now);
   const overdue = now - (lease.until - LEASE_TTL_MS) > OVERDUE_MS;

@@ -5,7 +5,7 @@
  */
 import { channelLease, type Lease } from "../ports/lease.ts";
 import type { Context } from "./context.ts";
-import { type HealthKeeper, starting } from "./health.ts";
+import { changingHands, type HealthKeeper } from "./health.ts";
 import { passed } from "./patience.ts";
 import type { Renewal } from "./renewal.ts";
 import type { Station } from "./station.ts";
@@ -97,7 +97,7 @@ export function createHoldings(context: Context, parts: HoldingParts): Holdings 
 }
 
 async function takeLease({ clock }: Context, parts: HoldingParts, channel: string): Promise<Held | null> {
-  const standing = starting(clock.now());
+  const standing = changingHands(parts.health.standing(channel), clock.now());
   const told = JSON.stringify(standing);
   const lease = await parts.renewal.take(channelLease(channel), told);
   if (!lease) return null;

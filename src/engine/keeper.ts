@@ -6,7 +6,7 @@
  * finds the leases untouched changes nothing.
  */
 import type { Instant } from "../ports/clock.ts";
-import { channelLease, type Lease, presenceOf } from "../ports/lease.ts";
+import { channelLease, type Lease, type LeaseRef, presenceOf } from "../ports/lease.ts";
 import type { Context } from "./context.ts";
 import type { HealthKeeper } from "./health.ts";
 import { createHoldings, type Holdings } from "./holdings.ts";
@@ -40,7 +40,7 @@ export function createKeeper(context: Context, stations: ReadonlyMap<string, Sta
   const loop = createLoop(clock, log, "leases", async () => {
     try {
       if (!store.shared && renewal.stands() && [...stations.keys()].every(holdings.has)) return null;
-      const leases = await renewal.renew();
+      const leases = await renewal.renew([...presence.leases(), ...leasesOf(context, holdings)]);
       if (leases) await follow(leases, await presence.epoch(leases));
       else if (!renewal.stands()) loseAll(holdings);
     } finally {
@@ -73,8 +73,13 @@ export function createKeeper(context: Context, stations: ReadonlyMap<string, Sta
 /** Whoever held leases on a store that is this process's alone is gone, whatever its name was. */
 async function inherit(context: Context): Promise<void> {
   const { leases } = context.store;
-  const left = (await leases.renew(context.process, 0)).filter(({ holder }) => holder !== context.process);
+  const left = (await leases.renew([], 0)).filter(({ holder }) => holder !== context.process);
   for (const lease of left) await leases.release(lease);
+}
+
+function leasesOf(context: Context, holdings: Holdings): readonly LeaseRef[] {
+  const holder = context.process;
+  return [...holdings.epochs()].map(([channel, epoch]) => ({ name: channelLease(channel), holder, epoch }));
 }
 
 /** Nobody can tell who holds them by now. */
@@ -116,6 +121,7 @@ function createPresence(context: Context, channels: ReadonlyMap<string, unknown>
 
   return {
     show,
+    leases: () => (mine ? [mine] : []),
     /** Its epoch, shown anew where it is gone. */
     async epoch(leases: readonly Lease[]): Promise<number> {
       if (!leases.some((lease) => lease.name === name && lease.until > context.clock.now())) await show();
@@ -125,6 +131,10 @@ function createPresence(context: Context, channels: ReadonlyMap<string, unknown>
   };
 }
 
+const REPLACED =
+  "another process has started under the name of this one, which holds no channel while that one lives; give each a data " +
+  "folder of its own";
+
 interface FollowerParts {
   readonly channels: ReadonlyMap<string, unknown>;
   readonly health: HealthKeeper;
@@ -133,9 +143,10 @@ interface FollowerParts {
 
 /** Does what is decided from the leases a renewal showed. */
 function createFollower(context: Context, { channels, health, holdings }: FollowerParts) {
-  const { clock } = context;
+  const { clock, log } = context;
   const startedAt = clock.now();
   let freeSince: ReadonlyMap<string, Instant> = new Map();
+  let replaced = false;
 
   return async (leases: readonly Lease[], presence: number): Promise<void> => {
     const now = clock.now();
@@ -147,6 +158,8 @@ function createFollower(context: Context, { channels, health, holdings }: Follow
       unsteady: jumpedAt > startedAt && now - jumpedAt < LEASE_TTL_MS,
     });
     freeSince = plan.freeSince;
+    if (plan.replaced && !replaced) log.error({ process: context.process }, REPLACED);
+    replaced = plan.replaced;
     for (const channel of plan.lost) holdings.lose(channel, "another process has taken a channel over");
     for (const channel of plan.take) await holdings.take(channel);
     if (plan.cede !== null) holdings.cede(plan.cede);

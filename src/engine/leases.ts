@@ -33,6 +33,8 @@ export interface Outlook {
 }
 
 export interface Plan {
+  /** Another process of the same name has started: it is the one that lives, and its leases must be left alone. */
+  readonly replaced: boolean;
   /** Work on these has to end at once: they are somebody else's. */
   readonly lost: readonly string[];
   readonly take: readonly string[];
@@ -50,13 +52,14 @@ interface Peer {
 export function planLeases(seen: Outlook): Plan {
   const leases = new Map(seen.leases.map((lease) => [lease.name, lease]));
   const freeSince = freeChannels(seen, leases);
-  if (isReplaced(seen, leases)) return { lost: [...seen.held.keys()], take: [], cede: null, freeSince };
+  const replaced = isReplaced(seen, leases);
+  if (replaced) return { replaced, lost: [...seen.held.keys()], take: [], cede: null, freeSince };
   const lost = [...seen.held.keys()].filter((channel) => !isOurs(seen, leases, channel));
   const peers = peersOf(seen);
   const keep = [...seen.held.keys()].filter((channel) => !lost.includes(channel));
   const take = channelsToTake(seen, leases, freeSince, peers, keep.length);
   const cede = lost.length + take.length === 0 ? channelToCede(keep, peers) : null;
-  return { lost, take, cede, freeSince };
+  return { replaced, lost, take, cede, freeSince };
 }
 
 /** The note of a process's presence. */
@@ -64,7 +67,6 @@ export function presenceNote(channels: readonly string[]): string {
   return JSON.stringify({ channels });
 }
 
-/** Another process of the same name has started: it is the one that lives, and its leases must be left alone. */
 function isReplaced({ self, presence, now }: Outlook, leases: ReadonlyMap<string, Lease>): boolean {
   const lease = leases.get(presenceOf(self));
   return lease !== undefined && lease.epoch !== presence && lease.until > now;

@@ -15,12 +15,12 @@ import { within } from "./patience.ts";
 const PATIENCE = { firstMs: 10_000, leastMs: 400, mostMs: 2_000 } as const;
 
 export interface Renewal {
-  /** Whether what was taken still stands, by this process's own clock. */
+  /** Whether what was taken still stands, by this process's own clock; not where that has stumbled since. */
   stands(): boolean;
   /** Whether the last renewal was a moment ago. */
   isFresh(): boolean;
-  /** Everybody's leases; null when they could not be renewed. */
-  renew(): Promise<readonly Lease[] | null>;
+  /** Everybody's leases; null when what is held could not be renewed. */
+  renew(held: readonly LeaseRef[]): Promise<readonly Lease[] | null>;
   take(name: string, note: string): Promise<Lease | null>;
   note(lease: LeaseRef, note: string): Promise<void>;
   /** Never rejects: what is not released runs out. */
@@ -34,23 +34,28 @@ export function createRenewal(context: Context): Renewal {
   const { clock, log } = context;
   const { leases, shared } = context.store;
   const ttlMs = shared ? LEASE_TTL_MS : FOR_GOOD_MS;
-  let standsUntil: Instant = 0;
+  let renewedAt: Instant = Number.NEGATIVE_INFINITY;
   let isFailing = false;
 
   function answered<T>(answer: Promise<T>): Promise<T> {
-    const left = Math.max(PATIENCE.leastMs, Math.min(PATIENCE.mostMs, standsUntil - clock.now()));
-    return within(clock, standsUntil === 0 ? PATIENCE.firstMs : left, answer);
+    const left = Math.max(PATIENCE.leastMs, Math.min(PATIENCE.mostMs, renewedAt + ttlMs - clock.now()));
+    return within(clock, renewedAt === Number.NEGATIVE_INFINITY ? PATIENCE.firstMs : left, answer);
+  }
+
+  /** Of the last renewal; a machine that slept since then does not know how long ago that was. */
+  function isWithin(ms: number): boolean {
+    return clock.now() - renewedAt <= ms && clock.steadySince() <= renewedAt;
   }
 
   return {
-    stands: () => clock.now() < standsUntil,
-    isFresh: () => clock.now() <= standsUntil - (shared ? LEASE_TTL_MS - OVERDUE_MS : 0),
+    stands: () => isWithin(ttlMs - 1),
+    isFresh: () => isWithin(shared ? OVERDUE_MS : ttlMs),
 
-    async renew() {
-      const until = clock.now() + ttlMs;
+    async renew(held) {
+      const now = clock.now();
       try {
-        const seen = await answered(leases.renew(context.process, until));
-        standsUntil = until;
+        const seen = await answered(leases.renew(held, now + ttlMs));
+        renewedAt = now;
         if (isFailing) log.info({}, "the leases are renewed again");
         isFailing = false;
         return seen;

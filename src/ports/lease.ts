@@ -21,8 +21,11 @@ export interface Lease {
 export type LeaseRef = Pick<Lease, "name" | "holder" | "epoch">;
 
 export interface LeaseStore {
-  /** Moves the end of all leases of the holder that it has not given up; resolves with everybody's, as they stand then. */
-  renew(holder: string, until: Instant): Promise<readonly Lease[]>;
+  /**
+   * Moves the end of those that have neither changed hands nor been given up; resolves with everybody's, as they stand
+   * then. By epoch, not by holder: another process may have come under the same name.
+   */
+  renew(held: readonly LeaseRef[], until: Instant): Promise<readonly Lease[]>;
   /** Takes what is free, has run out or is the holder's own, under the next epoch; null while somebody else holds it. */
   take(lease: Omit<Lease, "epoch">, now: Instant): Promise<Lease | null>;
   /** Changes the note; does nothing when the lease has changed hands. */

@@ -4,7 +4,8 @@
  * Rules: an event is appended in the transaction that makes it happen, and a reader is told only what can no longer be
  * preceded by anything. On SQLite, which writes one transaction after the other, that is every committed row, in the
  * order of `seq`. PostgreSQL commits them in any order: there `turn` is the transaction's number, and only those below
- * the oldest one still open are told, in the order of (turn, seq); a later row can then never belong before them.
+ * the oldest one still open are told, in the order of (turn, seq); a later row can then never belong before them. A
+ * server counts its own transactions, so a log that was restored on another one goes on in a new era of numbers.
  */
 import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
 import { AskgateError } from "../core/errors.ts";
@@ -17,7 +18,28 @@ import { atMost, isOneOf, statement } from "./statement.ts";
 type Db = Kysely<Schema>;
 type NewEvent = Pick<EventTable, "type" | "at" | "inquiry" | "owner" | "session">;
 
-const append = statement((db, at: NewEvent) => db.insertInto("event").values(at));
+/** Numbers in an era: more transactions than one server lives to see, and few enough for a position to be exact. */
+const ERA = sql.lit(1_000_000_000_000);
+/** The first number of the present era, which the last event tells. */
+const ERA_BEGIN = sql`(select coalesce(max(turn), 0) / ${ERA} * ${ERA} from event)`;
+const TURN = sql<number>`${ERA_BEGIN} + pg_current_xact_id()::text::bigint`;
+
+const append = statement((db, at: NewEvent) =>
+  db.insertInto("event").values(concurrent(db) ? { ...at, turn: TURN } : at),
+);
+
+/**
+ * To be called when a database is opened. A number that the server has yet to give is another server's: the last event
+ * then opens the next era. It may be told a second time, and every position, lost events' too, leads on from there.
+ * Resolves to whether it was so.
+ */
+export async function continueEvents(db: Db): Promise<boolean> {
+  if (!concurrent(db)) return false;
+  const { numAffectedRows = 0n } = await sql`update event set turn = (turn / ${ERA} + 1) * ${ERA}
+    where (turn, seq) = (select turn, seq from event order by turn desc, seq desc limit 1)
+    and turn % ${ERA} >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint`.execute(db);
+  return numAffectedRows > 0n;
+}
 
 async function appendOf(trx: Transaction<Schema>, type: EventType, inquiry: Inquiry, at: number): Promise<void> {
   await append.run(trx, { type, at, inquiry: inquiry.uid, owner: inquiry.owner, session: inquiry.session });
@@ -50,8 +72,8 @@ export async function appendShown(trx: Transaction<Schema>, shown: FirstShown | 
   return true;
 }
 
-/** The number below which every transaction has ended. */
-const OLDEST_OPEN = sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
+/** The turn below which every transaction has ended. */
+const OLDEST_OPEN = sql<number>`${ERA_BEGIN} + pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 
 export async function readEvents(db: Db, { after, owner, sessions, limit }: EventRequest): Promise<EventPage> {
   const behind = after === null ? { turn: -1, seq: -1 } : placeOf(after);

@@ -9,7 +9,7 @@ import pg from "pg";
 import type { Log } from "../ports/log.ts";
 import type { Hint } from "../ports/store.ts";
 import { isText, listOf, oneOf, readJson, shape } from "./json.ts";
-import { settingsOf } from "./postgres.ts";
+import { openLines, settingsOf } from "./postgres.ts";
 
 const CHANNEL = "askgate";
 /** Milliseconds in which what is to be told is gathered. */
@@ -99,13 +99,14 @@ function gathering(send: (hint: Hint) => Promise<void>) {
 
 /** A connection of its own that listens, made anew whenever it is lost. */
 function openEar(url: string, heard: (text: string) => void, log: Log) {
+  const lines = openLines();
   let client: pg.Client | null = null;
   let retry: NodeJS.Timeout | null = null;
   let closed = false;
 
   async function connect(): Promise<void> {
     const { query_timeout: _, ...settings } = settingsOf(url);
-    const next = new pg.Client(settings);
+    const next = new pg.Client({ ...settings, stream: lines.stream });
     client = next;
     next.on("notification", ({ payload = "" }) => take(payload));
     next.on("error", (error) => lost(next, error));
@@ -142,7 +143,7 @@ function openEar(url: string, heard: (text: string) => void, log: Log) {
     async close(): Promise<void> {
       closed = true;
       if (retry !== null) clearTimeout(retry);
-      await client?.end().catch(() => {});
+      await lines.end(async () => client?.end()).catch(() => {});
     },
   };
 }

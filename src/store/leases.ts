@@ -8,11 +8,13 @@ import type { Schema } from "./schema.ts";
 
 export function leasesOver({ write }: Batch): LeaseStore {
   return {
-    renew: (holder, until) =>
+    renew: (held, until) =>
       write(async (trx) => {
-        const mine = trx.updateTable("lease").where("holder", "=", holder).where("until", ">", 0);
+        const mine = trx
+          .updateTable("lease")
+          .where((eb) => eb.or(held.map(({ name, holder, epoch }) => eb.and({ name, holder, epoch }))));
         // A renewal that comes late must not take back what a later one has given.
-        await mine.where("until", "<", until).set({ until }).execute();
+        await mine.where("until", ">", 0).where("until", "<", until).set({ until }).execute();
         return trx.selectFrom("lease").selectAll().orderBy("name").execute();
       }),
     take: (lease, now) => write((trx) => take(trx, lease, now)),
@@ -29,11 +31,12 @@ export function leasesOver({ write }: Batch): LeaseStore {
   };
 }
 
+/** The first epoch is the time, so that a lease that was forgotten and comes again begins above all it ever had. */
 async function take(trx: Kysely<Schema>, lease: Omit<Lease, "epoch">, now: number): Promise<Lease | null> {
   const { holder, until, note } = lease;
   const taken = await trx
     .insertInto("lease")
-    .values({ ...lease, epoch: 1 })
+    .values({ ...lease, epoch: now })
     .onConflict((conflict) =>
       conflict
         .column("name")
@@ -43,6 +46,11 @@ async function take(trx: Kysely<Schema>, lease: Omit<Lease, "epoch">, now: numbe
     .returningAll()
     .executeTakeFirst();
   return taken ?? null;
+}
+
+/** Forgets the processes that are gone since before then, and those that left in order. */
+export async function pruneLeases(db: Kysely<Schema>, before: number): Promise<void> {
+  await db.deleteFrom("lease").where("name", "like", presenceOf("%")).where("until", "<", before).execute();
 }
 
 /** Marks the process as the one whose caller waits, unless a caller of another that lives does. */

@@ -4,6 +4,7 @@
  * Rules: no statement is prepared under a name and no session state is relied on, so that a pooler in transaction mode
  * may stand between; a connection that failed, or let a statement wait for too long, is closed and never lent again.
  */
+import { Socket } from "node:net";
 import { type Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from "kysely";
 import pg from "pg";
 import type { Log } from "../ports/log.ts";
@@ -15,6 +16,8 @@ export const POOL_SIZE = 10;
 /** Milliseconds until a server that does not answer counts as gone, for a connection and for a statement. */
 const CONNECT_MS = 10_000;
 const STATEMENT_MS = 20_000;
+/** Milliseconds a server has to answer a goodbye. */
+const GOODBYE_MS = 1_000;
 /**
  * Milliseconds after which the server ends a transaction whose process says nothing, and a wait for somebody else's
  * locks: a process that was stopped or cut off in the middle must not keep what it held from those who take over.
@@ -40,6 +43,30 @@ export function settingsOf(url: string): pg.ClientConfig {
   };
 }
 
+/** Lines to one server, each for one connection. */
+export interface Lines {
+  stream(): Socket;
+  /** Says goodbye on all of them, and cuts those on which nobody answers: a server that is cut off never would. */
+  end(goodbye: () => Promise<void>): Promise<void>;
+}
+
+export function openLines(): Lines {
+  const sockets = new Set<Socket>();
+  return {
+    stream() {
+      const socket = new Socket();
+      sockets.add(socket);
+      return socket.once("close", () => sockets.delete(socket));
+    },
+    async end(goodbye) {
+      const cut = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, GOODBYE_MS);
+      await goodbye().finally(() => clearTimeout(cut));
+    },
+  };
+}
+
 export interface PostgresOptions {
   /** Connections at most; default `POOL_SIZE`. */
   readonly connections?: number;
@@ -51,9 +78,11 @@ export function postgresDialect(url: string, log: Log, options: PostgresOptions 
   const { connections = POOL_SIZE, patient = false } = options;
   // A queue for a connection is no fault of the server: only making one is limited, by the clients' own setting.
   const { connectionTimeoutMillis: _, ...settings } = settingsOf(url);
-  const pool = new pg.Pool({ ...settings, max: connections, Client: Connecting } as pg.PoolConfig);
+  const lines = openLines();
+  const { stream } = lines;
+  const pool = new pg.Pool({ ...settings, stream, max: connections, Client: Connecting } as pg.PoolConfig);
   pool.on("error", (error) => log.warn({ err: error.message }, "an idle database connection was lost"));
-  return new PostgresDialect({ pool: careful(pool, patient ? "begin" : BEGIN) });
+  return new PostgresDialect({ pool: careful(pool, lines, patient ? "begin" : BEGIN) });
 }
 
 class Connecting extends pg.Client {
@@ -63,9 +92,9 @@ class Connecting extends pg.Client {
 }
 
 /** Closes a connection on which something failed for good, and fails what follows on it at once. */
-function careful(pool: pg.Pool, begin: string): PostgresPool {
+function careful(pool: pg.Pool, lines: Lines, begin: string): PostgresPool {
   return {
-    end: () => pool.end(),
+    end: () => lines.end(() => pool.end()),
     async connect() {
       const client = await pool.connect();
       let broken: unknown = null;

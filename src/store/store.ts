@@ -13,10 +13,10 @@ import { accessOver } from "./access.ts";
 import { type Batch, openBatch } from "./batch.ts";
 import { claim, nextDue, settle } from "./claims.ts";
 import { applyCommit, collect, storedReply } from "./commit.ts";
-import { endOfEvents, readEvents } from "./events.ts";
+import { continueEvents, endOfEvents, readEvents } from "./events.ts";
 import { type Hints, openHints } from "./hints.ts";
 import { openLanes } from "./lanes.ts";
-import { attend, leasesOver, leave } from "./leases.ts";
+import { attend, leasesOver, leave, pruneLeases } from "./leases.ts";
 import { migrate } from "./migrations.ts";
 import { databaseTime, postgresDialect } from "./postgres.ts";
 import { toUnavailable } from "./postgres-faults.ts";
@@ -76,6 +76,8 @@ export async function openDatabase(
     }
     const applied = await migrate(db);
     if (applied.length > 0) log.debug({ migrations: applied }, "database brought up to date");
+    if (await continueEvents(db))
+      log.warn({}, "the log of events comes from another server; it goes on behind its end");
     return { db, url: remote ? url : null, applied, statements: () => statements };
   } catch (error) {
     await db.destroy();
@@ -112,14 +114,14 @@ function storeOver({ db, url, statements }: Database, log: Log): DurableStore {
       write(async (trx) => {
         await trx.deleteFrom("once").where("at", "<", before).execute();
         await trx.deleteFrom("pairing").where("expires_at", "<", before).execute();
+        await pruneLeases(trx, before);
       }),
     shared: hints !== null,
     time: hints === null ? null : () => vital.read(databaseTime),
     listen: (hear) => hints?.listen(hear) ?? (() => {}),
     stats: () => ({ commits: batch.commits(), statements: statements() }),
     async close() {
-      await hints?.close();
-      await Promise.all([batch.close(), vital.close()]);
+      await Promise.all([hints?.close(), batch.close(), vital.close()]);
       await db.destroy();
     },
   };

@@ -23,18 +23,18 @@ function leaseSuite(store: () => Store): void {
 
   it("has one holder until it runs out or is given up, each under the next epoch", async () => {
     const first = await take("one", 1_000);
-    expect(first).toEqual({ name: TELEGRAM, holder: "one", epoch: 1, until: 1_100, note: "" });
+    expect(first).toEqual({ name: TELEGRAM, holder: "one", epoch: 1_000, until: 1_100, note: "" });
     expect(await take("two", 1_099)).toBeNull();
-    expect((await take("two", 1_100))?.epoch).toBe(2);
-    await store().leases.release({ name: TELEGRAM, holder: "one", epoch: 1 });
+    expect((await take("two", 1_100))?.epoch).toBe(1_001);
+    await store().leases.release({ name: TELEGRAM, holder: "one", epoch: 1_000 });
     expect(await take("one", 1_150)).toBeNull();
-    await store().leases.release({ name: TELEGRAM, holder: "two", epoch: 2 });
-    expect((await take("one", 1_151))?.epoch).toBe(3);
+    await store().leases.release({ name: TELEGRAM, holder: "two", epoch: 1_001 });
+    expect((await take("one", 1_151))?.epoch).toBe(1_002);
   });
 
   it("is its holder's own to take again, under the next epoch", async () => {
     await take("one", 1_000);
-    expect((await take("one", 1_001))?.epoch).toBe(2);
+    expect((await take("one", 1_001))?.epoch).toBe(1_001);
   });
 
   it("is had by one of many who try", async () => {
@@ -43,17 +43,25 @@ function leaseSuite(store: () => Store): void {
     expect(taken).toHaveLength(1);
   });
 
-  it("is renewed with all others of its holder, unless it was given up", async () => {
-    const presence = { name: presenceOf("one"), holder: "one", until: 1_100, note: "[]" };
-    await store().leases.take(presence, 1_000);
-    const lease = (await take("one", 1_000)) as Lease;
-    await store().leases.release(lease);
-    const renewed = await store().leases.renew("one", 2_000);
+  it("is renewed with others, unless it was given up", async () => {
+    const given = (await take("one", 1_000)) as Lease;
+    await store().leases.release(given);
+    const kept = await store().leases.take({ name: presenceOf("one"), holder: "one", until: 1_100, note: "" }, 1_000);
+    const renewed = await store().leases.renew([given, kept as Lease], 2_000);
     expect(renewed.map(({ name, until }) => [name, until])).toEqual([
       [TELEGRAM, 0],
-      [presence.name, 2_000],
+      [presenceOf("one"), 2_000],
     ]);
-    expect(await store().leases.renew("two", 3_000)).toEqual(renewed);
+    expect(await store().leases.renew([], 3_000)).toEqual(renewed);
+  });
+
+  it("is not renewed by an older process of the holder's name, nor by a renewal that comes late", async () => {
+    const older = (await take("one", 1_000)) as Lease;
+    const newer = (await take("one", 1_001)) as Lease;
+    const until = async (held: Lease, until: number) => (await store().leases.renew([held], until))[0]?.until;
+    expect(await until(older, 2_000)).toBe(1_101);
+    expect(await until(newer, 2_000)).toBe(2_000);
+    expect(await until(newer, 1_900)).toBe(2_000);
   });
 
   it("keeps a note, which only its holder changes", async () => {
@@ -61,7 +69,7 @@ function leaseSuite(store: () => Store): void {
     await store().leases.note(lease, '{"state":"up"}');
     await take("two", 2_000);
     await store().leases.note(lease, "late");
-    expect(await store().leases.renew("two", 2_100)).toMatchObject([{ holder: "two", note: "" }]);
+    expect(await store().leases.renew([], 0)).toMatchObject([{ holder: "two", note: "" }]);
   });
 
   it("lets whoever lost it claim nothing, while what it claimed before is still its to settle", async () => {
@@ -73,6 +81,18 @@ function leaseSuite(store: () => Store): void {
     expect(await claim(2_000, { lease: old })).toEqual([]);
     expect(await settle(held)).toBe(true);
     expect(await claim(2_000)).toHaveLength(1);
+  });
+
+  it("of a process that is gone is forgotten with what is pruned, and comes again under a later epoch", async () => {
+    const shows = (holder: string, now: number) =>
+      store().leases.take({ name: presenceOf(holder), holder, until: now + 100, note: "" }, now);
+    const [stopped] = [(await shows("one", 1_000)) as Lease, await shows("two", 1_000), await shows("three", 9_000)];
+    const again = (await shows("one", 1_001)) as Lease;
+    await store().leases.release(again);
+    await take("two", 1_000);
+    await store().prune(5_000);
+    expect((await store().leases.renew([], 0)).map(({ name }) => name)).toEqual([TELEGRAM, presenceOf("three")]);
+    expect((await shows("one", 9_000))?.epoch).toBeGreaterThan(Math.max(stopped.epoch, again.epoch));
   });
 
   it("takes over the claims of its channel alone", async () => {

@@ -141,7 +141,7 @@ async function obey(node: Node, order: Order): Promise<Figures> {
   switch (order.order) {
     case "held": {
       const { channels } = await node.engine.health.health();
-      const leases = await node.store.leases.renew("the bench", 0);
+      const leases = await node.store.leases.renew([], 0);
       const mine = leases.filter(
         ({ holder, name, until }) => holder === process.argv[3] && name.startsWith("channel:") && until > 0,
       );

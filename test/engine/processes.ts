@@ -40,6 +40,8 @@ export interface Process extends Bridge {
   dead(): boolean;
   /** Its calls wait until the result is called. */
   pause(): () => void;
+  /** As a pause, and its clock stands still: that it slept is all it knows then. */
+  sleep(): () => void;
   /** What it has asked of the store since it paused. */
   waiting(): readonly string[];
   /** Whether the store knows it as the one that holds the channel. */
@@ -121,15 +123,27 @@ async function begin(
   const complain = (_: object, message: string) => void complaints.push(message);
   const people = new Map(PEOPLE.people).set("ana", ANA);
   const log: Log = { ...SILENT, warn: complain, error: complain };
+  const own = sleeper(clock);
   const [channel, other] = [handChannel("held", behind, pace), handChannel("other", behind, pace)];
   const bridge = await openBridge({
-    ...{ store, clock, process, log, directory: { people } },
+    ...{ store, process, log, clock: own.clock, directory: { people } },
     through: (whole) => gated(whole, (call, method) => gate(call, method)),
     channels: () => channels.map((name) => (name === "held" ? channel.source : other.source)),
   });
+  const pause = () => {
+    let resume = () => {};
+    const resumed = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    gate = (call, method) => {
+      waiting.push(method);
+      return resumed.then(call);
+    };
+    return resume;
+  };
   return {
     ...bridge,
-    ...{ channel, other, complaints },
+    ...{ channel, other, complaints, pause },
     through(next) {
       gate = next;
     },
@@ -138,21 +152,49 @@ async function begin(
       gate = () => new Promise(() => {});
     },
     dead: () => dead,
-    pause() {
-      let resume = () => {};
-      const resumed = new Promise<void>((resolve) => {
-        resume = resolve;
-      });
-      gate = (call, method) => {
-        waiting.push(method);
-        return resumed.then(call);
+    sleep() {
+      const [resume, wake] = [pause(), own.sleep()];
+      return () => {
+        wake();
+        resume();
       };
-      return resume;
     },
     waiting: () => waiting,
     async holds(name = "held") {
-      const leases = await store.leases.renew("nobody", 0);
+      const leases = await store.leases.renew([], 0);
       return leases.some((lease) => lease.name === channelLease(name) && lease.holder === process);
+    },
+  };
+}
+
+/** A clock of one's own that can stand still; what is due then is due later by as much. */
+function sleeper(clock: SkippingClock) {
+  let behind = 0;
+  let asleepAt: number | null = null;
+  let steadySince = clock.steadySince();
+  const missed: (() => void)[] = [];
+  const now = () => (asleepAt ?? clock.now()) - behind;
+
+  function at(due: number, wake: () => void): () => void {
+    let cancel = () => {};
+    const arm = () => {
+      cancel = clock.at(due + behind, () => void (asleepAt === null ? wake() : missed.push(arm)));
+    };
+    arm();
+    return () => cancel();
+  }
+
+  return {
+    clock: { ...clock, now, at, steadySince: () => steadySince },
+    sleep(): () => void {
+      const began = clock.now();
+      asleepAt = began;
+      return () => {
+        asleepAt = null;
+        behind += clock.now() - began;
+        steadySince = now();
+        for (const arm of missed.splice(0)) arm();
+      };
     },
   };
 }

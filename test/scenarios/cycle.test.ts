@@ -13,8 +13,8 @@ import { buildPrograms, type Programs } from "./programs.ts";
 import { STEPS } from "./steps.ts";
 import { openTrapped } from "./trapped.ts";
 
-/** What a gateway does beside any cycle: the schema and claims of the dead at its start, its leases, who waits here. */
-const BESIDE = ["schema", "migration", "recover", "lease", "attend", "prune"];
+/** What a gateway does beside any cycle: the schema, the log's era and claims of the dead at its start, its leases, who waits here. */
+const BESIDE = ["schema", "migration", "era", "recover", "lease", "attend", "prune"];
 /** What the platform is asked at a start. */
 const STARTING = ["getMe", "deleteWebhook", "setMyCommands"];
 

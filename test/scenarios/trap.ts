@@ -17,6 +17,7 @@ const WORKS = {
   "look up": /^select "reply" from "once"/i,
   schema: /^(?:create|alter|drop)\s+(?:table|(?:unique )?index)/i,
   recover: /^update "outbox" set "claimed_until" = \S+, "due_at" = /i,
+  era: /^update event set turn = /i,
   migration: /^insert into "kysely_migration/i,
   lease: /^(?:insert into|update|delete from) "lease"/i,
   attend: /^update "inquiry" set "waited_by"/i,
