@@ -14,6 +14,7 @@ import { type Desk, editCopy, type OpenFields, sendCopy, sendWords } from "./tel
 import { toDeliveryError } from "./telegram/failure.ts";
 import { createIntake } from "./telegram/intake.ts";
 import { createPolling } from "./telegram/poll.ts";
+import { webhookFault } from "./telegram/reach.ts";
 import { createIdentity } from "./telegram/self.ts";
 import { keepWebhook, type Webhook } from "./telegram/subscription.ts";
 
@@ -54,9 +55,6 @@ export interface TelegramConfig {
   readonly webhook: Webhook | null;
 }
 
-/** The only ones the platform itself sends to; https://core.telegram.org/bots/webhooks, read 2026-11-30. */
-const PORTS = ["443", "80", "88", "8443"];
-
 const settings = z.strictObject({
   token: z
     .string()
@@ -75,17 +73,10 @@ const settings = z.strictObject({
     .default(null),
 });
 
-/** Only a Bot API server of one's own reaches plain http and any port. */
 const config: z.ZodType<TelegramConfig> = settings.superRefine(({ apiRoot, webhook }, faults) => {
   if (webhook === null || !URL.canParse(webhook.url) || !URL.canParse(apiRoot)) return;
-  if (new URL(apiRoot).hostname !== "api.telegram.org") return;
-  const { protocol, port } = new URL(webhook.url);
-  const add = (message: string) => faults.addIssue({ code: "custom", path: ["webhook", "url"], message });
-  if (protocol !== "https:") {
-    add("must begin with https://, for Telegram pushes updates nowhere else; without a webhook secret they are polled");
-  } else if (!PORTS.includes(port || "443")) {
-    add(`must have port ${PORTS.join(", ")}, for Telegram pushes updates to no other; it has ${port}`);
-  }
+  const message = webhookFault(webhook.url, apiRoot);
+  if (message !== null) faults.addIssue({ code: "custom", path: ["webhook", "url"], message });
 });
 
 export const telegram: ChannelModule<TelegramConfig> = {

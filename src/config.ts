@@ -7,9 +7,9 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type * as z from "zod";
+import { webhookFault } from "../adapters/telegram/reach.ts";
 import { type Directory, type Person, peopleIn, type SessionRoute } from "./core/people.ts";
-import { createScrubber } from "./log.ts";
+import { type Fault, faultsOf, SECRET } from "./setting-faults.ts";
 import {
   DEFAULT_PORT,
   environmentSchema,
@@ -26,9 +26,6 @@ export interface SettingsFile {
   readonly path: string;
   readonly text: string | null;
 }
-
-/** Whose value no message may show. */
-const SECRET = /(_KEY|_TOKEN|_SECRET|DATABASE_URL)$/;
 
 export interface Config {
   readonly settings: Settings;
@@ -58,15 +55,6 @@ export class ConfigError extends Error {
   }
 }
 
-interface Fault {
-  readonly file: string;
-  readonly path: string;
-  /** ` is VALUE and`, or empty where the value says nothing or must not be shown. */
-  readonly value: string;
-  readonly rule: string;
-  readonly remedy: string;
-}
-
 /** The configuration of this process: `.env` beside the caller, the environment over it, and the settings file. */
 export function readConfig(): Config {
   if (existsSync(".env")) process.loadEnvFile(".env");
@@ -88,6 +76,7 @@ export function loadConfig(environment: Environment, file: SettingsFile): Config
     ...keyFaults(given),
     ...portFaults(given),
     ...webhookFaults(given),
+    ...(variables.success ? reachFaults(variables.data) : []),
     ...(settings.success ? peopleFaults(settings.data, file.path) : []),
   ];
   if (faults.length > 0 || !settings.success || !variables.success) throw new ConfigError(faults);
@@ -179,6 +168,14 @@ function webhookFaults(given: Environment): Fault[] {
     .map(([name, remedy]) => inEnvironment("TELEGRAM_WEBHOOK_SECRET", `needs ${name}`, remedy));
 }
 
+/** Where Telegram cannot reach it, a webhook would stay silent for ever. */
+function reachFaults({ TELEGRAM_WEBHOOK_SECRET, ASKGATE_PUBLIC_URL: url, TELEGRAM_API_ROOT }: Variables): Fault[] {
+  const rule = TELEGRAM_WEBHOOK_SECRET && url ? webhookFault(url, TELEGRAM_API_ROOT) : null;
+  if (rule === null) return [];
+  const remedy = "Correct it, or remove TELEGRAM_WEBHOOK_SECRET to poll.";
+  return [inEnvironment("ASKGATE_PUBLIC_URL", `is "${url}" and ${rule}`, remedy)];
+}
+
 /** What only people taken together can get wrong. */
 function peopleFaults(settings: Settings, file: string): Fault[] {
   const faults: Fault[] = [];
@@ -205,70 +202,6 @@ function peopleFaults(settings: Settings, file: string): Fault[] {
   }
   return faults;
 }
-
-/** Every fault of one input, in its order; `raw` is where the offending values are read from. */
-function faultsOf(error: z.ZodError | undefined, file: string, raw: unknown, secrets: readonly string[]): Fault[] {
-  const scrub = createScrubber(secrets);
-  return (error?.issues ?? []).flatMap((issue): Fault[] => {
-    const path = pathOf(issue.path);
-    if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => ({
-        file,
-        path: path ? `${path}.${key}` : key,
-        value: "",
-        rule: "is not a setting",
-        remedy: SECRET.test(key) ? "Secrets belong in the environment or in .env." : "Correct its name or remove it.",
-      }));
-    }
-    const value = issue.path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], raw);
-    const shown =
-      SECRET.test(path) || typeof value === "object" ? "" : ` is ${scrub(shorten(JSON.stringify(value)))} and`;
-    return [{ file, path: path || "the file", value: shown, rule: ruleOf(issue), remedy: remedyOf(issue) }];
-  });
-}
-
-function remedyOf(issue: z.core.$ZodIssue): string {
-  const own: unknown = issue.code === "custom" ? issue.params?.remedy : undefined;
-  return typeof own === "string" ? own : "Correct it, or remove it for the default.";
-}
-
-function pathOf(path: readonly PropertyKey[]): string {
-  return path
-    .map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? String(key) : `.${String(key)}`))
-    .join("");
-}
-
-function shorten(value: string | undefined): string {
-  return value === undefined ? "missing" : value.length > 60 ? `${value.slice(0, 57)}…` : value;
-}
-
-/** The rule in words; schemas with words of their own keep them. */
-function ruleOf(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case "invalid_type":
-      return `must be ${KINDS[issue.expected] ?? issue.expected}`;
-    case "invalid_value":
-      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
-    case "too_small":
-      return issue.origin === "array" ? `needs at least ${issue.minimum}` : `must be at least ${issue.minimum}`;
-    case "too_big":
-      return `must be at most ${issue.maximum}`;
-    case "invalid_key":
-      return `has a name that ${issue.issues[0]?.message ?? "is not allowed"}`;
-    default:
-      return issue.message;
-  }
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  array: "a list",
-  boolean: "true or false",
-  int: "a whole number",
-  number: "a number",
-  object: "an object",
-  record: "an object",
-  string: "text",
-};
 
 /** A shorter one is guessed before it is read, and hiding it would hide half the log. */
 const SHORTEST_HIDDEN = 4;

@@ -123,6 +123,11 @@ const notYet = (what: string) =>
     .refine(() => false, { error: `has no use: this version has no ${what} yet`, params: { remedy: "Remove it." } })
     .optional();
 const url = z.url({ protocol: /^https?$/, error: 'must be a web address, as "http://127.0.0.1:8787"' });
+/** More is put behind it, and it is told to platforms. */
+const publicUrl = z.string().refine((value) => URL.canParse(value) && /^https?:\/\/[^\s/?#@\\]+\/?$/i.test(value), {
+  error: "must be a web address alone, without path, query or password",
+  params: { remedy: "Set it to https://askgate.example, for example, or remove it." },
+});
 const port = z.string().refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, {
   error: "must be a port, 0 to 65535 (0 takes any free one)",
 });
@@ -160,7 +165,7 @@ export const environmentSchema = z.object({
   ASKGATE_HOST: text.default("127.0.0.1"),
   ASKGATE_PORT: port.default(DEFAULT_PORT),
   ASKGATE_PUBLIC_PORT: port.optional(),
-  ASKGATE_PUBLIC_URL: url.optional(),
+  ASKGATE_PUBLIC_URL: publicUrl.optional(),
   ASKGATE_URL: url.optional(),
   ASKGATE_DATA: z.string().default("data"),
   ASKGATE_DATABASE_URL: databaseUrl.optional(),

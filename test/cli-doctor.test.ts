@@ -111,7 +111,7 @@ describe("of a PostgreSQL server", () => {
     const doctor = run(makeFolder(), ["doctor"], "", environment);
     expect(await doctor.end).toBe(1);
     expect(doctor.out()).toMatch(
-      /FAULT {2}database: The database cannot be used: it cannot be reached\. To mend it, check/,
+      /FAULT {2}database: ASKGATE_DATABASE_URL \(postgres:\/\/127\.0\.0\.1:1\/askgate\): The database cannot be used: it cannot be reached\. To mend it, check/,
     );
     expect(doctor.out() + doctor.err()).not.toMatch(/somebody|pass-of-nobody/);
   });
@@ -134,8 +134,13 @@ describe("of a webhook", () => {
     expect(await finding()).toMatchObject({ state: "note", finding: "not set yet" });
     await set(ADDRESS);
     expect(await finding()).toMatchObject({ state: "ok", finding: `updates go to ${ADDRESS}, 0 updates wait` });
-    await set("https://else.example/");
-    expect(await finding()).toMatchObject({ state: "fault", next: expect.stringContaining(`It should be ${ADDRESS}`) });
+    await set(`https://else.example/${platform.token}`);
+    expect(await finding()).toMatchObject({
+      ...{ state: "fault", finding: "updates go to https://else.example/…" },
+      next: expect.stringContaining(`It should be ${ADDRESS}`),
+    });
+    const polled = await diagnose(ok, { ...settings, webhook: null });
+    expect(polled.of("telegram webhook")?.finding).toBe("another program set one: https://else.example/…");
     await platform.close();
   });
 });

@@ -36,11 +36,11 @@ it("moves an open question from SQLite to PostgreSQL and back, and it is answere
   gateway.child.kill("SIGTERM");
   expect(await gateway.end).toBe(0);
 
-  const moving = run(data, ["migrate", "--from", here, "--to", there]);
+  const moving = run(data, ["migrate", "--from", here], "", { ASKGATE_DATABASE_URL: there });
   expect(await moving.end).toBe(0);
   expect(moving.out()).toMatch(/^inquiry +1$/m);
   expect(moving.err()).toMatch(/^inquiry: 1 of 1 rows$/m);
-  expect(moving.err()).toMatch(/left as it was\. Set ASKGATE_DATABASE_URL to the new one/);
+  expect(moving.err()).toMatch(/left as it was\. ASKGATE_DATABASE_URL names the new one already/);
   const again = run(data, ["migrate", "--from", here, "--to", there, "--json"]);
   expect(await again.end).toBe(2);
   expect(JSON.parse(again.err().trim().split("\n").at(-1) ?? "").detail).toMatch(/not empty: inquiry has 1 rows/);
@@ -57,6 +57,7 @@ it("moves an open question from SQLite to PostgreSQL and back, and it is answere
   const back = `sqlite:${join(data, "back.db")}`;
   const returning = run(data, ["migrate", "--from", there, "--to", back, "--json"]);
   expect(await returning.end).toBe(0);
+  expect(returning.err()).toMatch(/left as it was\. Set ASKGATE_DATABASE_URL to the new one/);
   expect(JSON.parse(returning.out())).toMatchObject({ to: back, tables: { inquiry: 1 } });
   for (const { password } of [new URL(there)]) {
     const printed = [early, moving, again, second, returning].map((one) => one.out() + one.err()).join("");
@@ -64,9 +65,18 @@ it("moves an open question from SQLite to PostgreSQL and back, and it is answere
   }
 });
 
+const NOWHERE = "postgres://somebody:pass-of-nobody@127.0.0.1:1/askgate";
+
 it.each([
   ["an address that is none", ["--from", "mysql://x", "--to", "sqlite:b.db"], 2, "--from must be sqlite:PATH"],
-  ["a target alone", ["--to", "sqlite:b.db"], 2, "Give both --from and --to, or neither"],
+  ["a target alone", ["--to", "sqlite:b.db"], 2, "Give --from too, or set ASKGATE_DATABASE_URL to that database."],
+  [
+    "a server that is not there",
+    ["--from", NOWHERE, "--to", "sqlite:b.db"],
+    1,
+    "--from (postgres://127.0.0.1:1/askgate): The database cannot be used: it cannot be reached. To mend it, check that " +
+      "the server runs and --from names it.",
+  ],
   [
     "a source that is not there",
     ["--from", "sqlite:gone.db", "--to", "sqlite:b.db"],
@@ -77,5 +87,17 @@ it.each([
   const migrating = run(makeFolder(), ["migrate", ...options]);
   expect(await migrating.end).toBe(code);
   expect(migrating.err()).toContain(why);
+  expect(migrating.err()).not.toMatch(/somebody|pass-of-nobody/);
   expect(existsSync("b.db")).toBe(false);
+});
+
+it("a start or an update says which database it cannot reach, and by which setting", async () => {
+  for (const command of ["serve", "migrate"]) {
+    const begun = run(makeFolder(), [command], "", { ASKGATE_DATABASE_URL: NOWHERE });
+    expect(await begun.end).toBe(1);
+    expect(begun.err()).toMatch(
+      /ASKGATE_DATABASE_URL \(postgres:\/\/127\.0\.0\.1:1\/askgate\): The database cannot be used/,
+    );
+    expect(begun.err()).not.toMatch(/somebody|pass-of-nobody/);
+  }
 });

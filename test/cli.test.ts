@@ -257,7 +257,6 @@ describe("before anything is read or reached", () => {
     ["a value that is none", ["ask", "Q?", "--timeout", "soon"]],
     ["an unknown choice", ["keys", "add", "--scope", "king"]],
     ["an argument too many", ["list", "all"]],
-    ["a move to nowhere", ["migrate", "--from", "sqlite:a.db"]],
     ["a group without a command", ["keys"]],
     ["nothing at all", []],
   ])("%s ends with 2", async (_name, argv) => {

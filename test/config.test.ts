@@ -59,6 +59,8 @@ it("lets the environment decide the language over the file", () => {
   expect(load({ locale: "de" }, { ASKGATE_LOCALE: "es-MX" }).locale).toBe("es-MX");
 });
 
+const WEBHOOK = { TELEGRAM_BOT_TOKEN: "1:a", TELEGRAM_WEBHOOK_SECRET: "s3" };
+
 const FAULTS: readonly [string, unknown, Environment, RegExp][] = [
   ["an unknown key", { lokale: "en" }, {}, /app\.json: lokale is not a setting\. Correct its name/],
   ["an unknown key inside", { mcp: { block: 1 } }, {}, /app\.json: mcp\.block is not a setting/],
@@ -178,6 +180,18 @@ const FAULTS: readonly [string, unknown, Environment, RegExp][] = [
     /TELEGRAM_WEBHOOK_SECRET must be 1 to 256 of the characters A-Z a-z 0-9 _ -\. Correct it/,
   ],
   [
+    "a webhook where Telegram does not push",
+    {},
+    { ...WEBHOOK, ASKGATE_PUBLIC_URL: "http://ask.example" },
+    /ASKGATE_PUBLIC_URL is "http:\/\/ask\.example" and must begin with https:\/\/.*remove TELEGRAM_WEBHOOK_SECRET/,
+  ],
+  [
+    "a webhook at a port where Telegram does not push",
+    {},
+    { ...WEBHOOK, ASKGATE_PUBLIC_URL: "https://ask.example:8787" },
+    /ASKGATE_PUBLIC_URL is "https:\/\/ask\.example:8787" and must have port 443, 80, 88, 8443, for Telegram/,
+  ],
+  [
     "a short key",
     {},
     { ASKGATE_API_KEY: "a".repeat(15) },
@@ -210,6 +224,32 @@ describe("what stops the start", () => {
     expect(() => loadConfig({ ASKGATE_CONFIG: "gone.json" }, { path: "gone.json", text: null })).toThrow(
       /gone\.json: the file does not exist\. Correct ASKGATE_CONFIG/,
     );
+  });
+
+  it.each([
+    ["ask.example", "ask.example"],
+    ["ftp://ask.example", "ftp://ask.example"],
+    ["https://", "https://"],
+    ["https://ask .example", "https://ask .example"],
+    ["https://ask.example/prefix", "https://ask.example/prefix"],
+    ["https://ask.example/?key=hunter22", "https://ask.example/?…"],
+    ["https://ask.example#hunter22", "https://ask.example#…"],
+    ["https://me:hunter22@ask.example", "https://…@ask.example"],
+    ["htps://me:hun/ter22@ask.example", "htps://…@ask.example"],
+  ])("is the public address %s", (address, shown) => {
+    expect(faultsOf({}, { ...WEBHOOK, ASKGATE_PUBLIC_URL: address })).toBe(
+      `One setting is wrong:\n  environment: ASKGATE_PUBLIC_URL is "${shown}" and must be a web address alone, ` +
+        "without path, query or password. Set it to https://askgate.example, for example, or remove it.",
+    );
+  });
+
+  it("is no public address that Telegram or its own server reaches", () => {
+    for (const address of ["https://ask.example", "https://ask.example:8443/", "HTTPS://[2001:db8::1]"]) {
+      expect(load({}, { ...WEBHOOK, ASKGATE_PUBLIC_URL: address }).variables.ASKGATE_PUBLIC_URL).toBe(address);
+    }
+    const own = { ASKGATE_PUBLIC_URL: "http://127.0.0.1:8787/", TELEGRAM_API_ROOT: "http://127.0.0.1:8081" };
+    expect(load({}, { ...WEBHOOK, ...own }).variables).toMatchObject(own);
+    expect(load({}, { ASKGATE_PUBLIC_URL: "http://ask.lan:8787" }).variables.ASKGATE_PUBLIC_URL).toBeDefined();
   });
 
   it("never shows a secret, wherever it was put", () => {

@@ -77,10 +77,12 @@ async function streamOf(response: Response, close: () => void): Promise<Stream> 
   expect(begin).not.toBe("");
   const told: Told[] = [];
   let comments = 0;
+  let last = begin;
   const ended = (async () => {
     for await (const block of blocks) {
+      last = /^id: (\S+)/.exec(block)?.[1] ?? last;
       if (block.startsWith(":")) comments += 1;
-      else told.push(toldBy(block));
+      else if (block.includes("\n")) told.push(toldBy(block));
     }
     return true;
   })().catch(() => false);
@@ -88,7 +90,7 @@ async function streamOf(response: Response, close: () => void): Promise<Stream> 
     begin,
     told,
     comments: () => comments,
-    last: () => told.at(-1)?.id ?? begin,
+    last: () => last,
     first: (count) => until(`${count} events are told`, () => told.length >= count && told.slice(0, count)),
     ended,
     close,
@@ -205,6 +207,25 @@ describe("GET /v1/events", () => {
     expect(stream.told).toEqual([]);
   });
 
+  it("breaks it with the position where nothing that happens is asked for, and resumes behind that", async () => {
+    const on = await gateway();
+    const all = await on.follow("agent");
+    const none = await on.follow("agent", null, "?session=nothing-happens-here");
+    await cycle(on, "a");
+    await all.first(3);
+    await until("it is past all of it", () => {
+      on.clock.skip(PULSE_MS);
+      return none.last() === all.last();
+    });
+    expect([none.told, none.last() !== none.begin]).toEqual([[], true]);
+    const before = none.comments();
+    on.clock.skip(PULSE_MS);
+    await until("a comment came", () => none.comments() > before);
+    const resumed = await on.follow("agent", none.last());
+    await cycle(on, "b");
+    expect(steps(await resumed.first(3))).toEqual(lifeOf("b"));
+  });
+
   it("goes on from a position in the address as from one in the header", async () => {
     const on = await gateway();
     const { begin } = await on.follow("agent");
@@ -260,6 +281,18 @@ describe("GET /v1/events", () => {
     await witness.first(1);
     expect(await stream.ended).toBe(true);
     expect(stream.told).toEqual([]);
+  });
+
+  it("ends with its key though nothing happens, at the next pulse", async () => {
+    const on = await gateway();
+    const { id, key } = await on.as("operator").addKey({ scope: "agent" });
+    const staying = await on.follow("agent");
+    const response = await fetch(`${on.url}/v1/events`, { headers: { authorization: `Bearer ${key}` } });
+    const stream = await streamOf(response, () => {});
+    await on.as("operator").revokeKey(id);
+    on.clock.skip(PULSE_MS);
+    expect(await stream.ended).toBe(true);
+    await until("the other one goes on", () => staying.comments() === 1);
   });
 });
 

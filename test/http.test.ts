@@ -114,7 +114,7 @@ describe("a refusal is a problem document", () => {
     expect(wrong.headers.get("allow")?.split(", ").sort()).toEqual(["GET", "POST"]);
   });
 
-  it("415 for a body that is not said to be JSON, 400 for one that is not", async () => {
+  it("415 for a body that is not said to be JSON, 400 for one that is not or is not UTF-8", async () => {
     const { call } = await front();
     const typed = await call("agent", "POST", "/v1/inquiries", inquiryOf(), { "content-type": "text/plain" });
     expect((await problemOf(typed)).status).toBe(415);
@@ -122,6 +122,9 @@ describe("a refusal is a problem document", () => {
     const headers = { authorization: `Bearer ${keys.agent}`, "content-type": "application/json; charset=utf-8" };
     const broken = await http.fetch(new Request(`${ORIGIN}/v1/inquiries`, { method: "POST", headers, body: "{" }));
     expect(await problemOf(broken)).toMatchObject({ status: 400, code: "invalid_request" });
+    const body = Buffer.from(JSON.stringify(inquiryOf({ id: "caf\u00e9" })), "latin1");
+    const garbled = await http.fetch(new Request(`${ORIGIN}/v1/inquiries`, { method: "POST", headers, body }));
+    expect(await problemOf(garbled)).toMatchObject({ status: 400, detail: expect.stringContaining("not UTF-8") });
   });
 
   it("413 for a body over 256 KiB, declared or not, without taking it in", async () => {

@@ -1,14 +1,22 @@
 /** What is measured and logged of a gateway, and that neither grows with what callers make up nor tells of people. */
 import { afterEach, describe, expect, it } from "vitest";
+import { entropy } from "../src/clock.ts";
+import { createEngine } from "../src/engine/engine.ts";
 import { createHttp, type Http, type HttpDeps } from "../src/gateway/http.ts";
 import { createMetrics } from "../src/gateway/metrics.ts";
+import { measured } from "../src/held.ts";
 import type { Log, LogFields } from "../src/ports/log.ts";
+import { openStore } from "../src/store/store.ts";
 import { type EngineStand, frontOf, openEngine, silentLog } from "../src/testing/asker-engine.ts";
 import { inquiryOf } from "../src/testing/asker-harness.ts";
+import { stopped } from "../src/testing/events-stage.ts";
+import { CRAMPED, hostileLoopback } from "../src/testing/hostile-channel.ts";
+import { sharedStore } from "../src/testing/several-processes.ts";
+import { skippingClock } from "../src/testing/skipping-clock.ts";
 import { until } from "../src/testing/until.ts";
 
 const ORIGIN = "http://127.0.0.1:8787";
-const opened: EngineStand[] = [];
+const opened: { close(): Promise<void> }[] = [];
 
 afterEach(async () => {
   for (const stand of opened.splice(0)) await stand.close();
@@ -112,6 +120,40 @@ describe("GET /metrics", () => {
     const channels = { hostile: { state: "down", since: "2026-01-01T00:00:00.000Z" } } as const;
     const down = samplesOf(await metrics.text({ ready: false, store: "down", channels }));
     expect([down.get("askgate_ready"), down.get('askgate_channel_up{channel="hostile"}')]).toEqual([0, 0]);
+  });
+
+  it("tells which process holds a channel, and who holds it after that one", async () => {
+    const clock = skippingClock();
+    const store = await openStore("sqlite::memory:", { log: silentLog });
+    const shared = sharedStore(store);
+    const chat = hostileLoopback(CRAMPED, false);
+    const begin = async (process: string) => {
+      const metrics = createMetrics();
+      const engine = await createEngine({
+        ...{ store: shared.open(), clock, entropy, process, log: silentLog, meter: metrics.meter },
+        settings: {
+          locale: "en",
+          directory: { people: new Map(), sessions: new Map(), admit: new Map() },
+          fixedKeys: [],
+        },
+        channels: () => [measured({ name: "hostile", limits: CRAMPED, open: chat.open }, metrics)],
+      });
+      await engine.start();
+      const held = async () =>
+        samplesOf(await metrics.text(await engine.health.health())).get('askgate_channel_held{channel="hostile"}');
+      return { engine, held };
+    };
+    const one = await begin("one");
+    const other = await begin("other");
+    opened.push({ close: async () => void (await Promise.all([stopped(clock, other.engine.stop()), store.close()])) });
+    await until("one holds it", async () => (await one.held()) === 1);
+    expect(await other.held()).toBe(0);
+    await stopped(clock, one.engine.stop());
+    await until("the other one does", async () => {
+      clock.skip(1_000);
+      return (await other.held()) === 1;
+    });
+    expect(await one.held()).toBe(0);
   });
 
   it("measures an inquiry from the asking to the end, in its own registry", async () => {

@@ -293,6 +293,15 @@ describe("what really comes back", () => {
     );
   });
 
+  it("describes what a webhook is refused for, which is the same problem document", async () => {
+    const { operations } = await front();
+    const { responses = {} } = operations.get("POST /channels/{name}") ?? {};
+    const refused = Object.keys(responses).filter(
+      (one) => "application/problem+json" in (responses[one]?.content ?? {}),
+    );
+    expect(refused).toEqual(["400", "401", "403", "404", "405", "408", "413", "415", "500", "503"]);
+  });
+
   it("would be found out", async () => {
     const { document } = await front();
     const schema = compiled(document, { $ref: "#/components/schemas/Problem" });

@@ -101,7 +101,11 @@ describe(MACHINES, () => {
     await old.commit({ create: [inquiryOf("inq_1")] });
     await old.close();
     const text = (move?.text ?? "").replace(PUBLISHED, url).replace("sqlite:data/", `sqlite:${folder}/`);
-    execFileSync("bash", ["-c", text], { cwd: ROOT, stdio: "ignore" });
+    execFileSync("bash", ["-c", text], {
+      cwd: ROOT,
+      stdio: "ignore",
+      env: { ...process.env, ASKGATE_DATABASE_URL: url },
+    });
     const moved = await openStore(url, { log: silent });
     expect((await moved.inquiry("inq_1"))?.status).toBe("waiting");
     await moved.close();

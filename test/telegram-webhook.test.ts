@@ -45,7 +45,7 @@ const send = (body: RequestInit["body"], headers: object = HEADERS, method = "PO
 const post = (update: object) => send(JSON.stringify(update));
 const status = async (answer: Promise<Response>) => (await answer).status;
 const heard = () => bot.events.map((event) => (event.kind === "text" ? event.text : event.kind));
-const refusals = () => bot.logged.filter((line) => line.includes("was refused"));
+const refusals = () => bot.logged.filter((line) => line.includes("were refused"));
 
 /** Writes raw bytes and resolves with the status line and whether the connection was closed from the other side. */
 function raw(head: string, ...chunks: readonly Uint8Array[]): Promise<string> {
@@ -112,8 +112,9 @@ describe("what is refused unread", () => {
       status: expected,
       code,
     });
-    const fact = { channel: "telegram", status: expected, reason };
-    expect(bot.logged).toEqual([`a webhook request was refused ${JSON.stringify(fact)}`]);
+    const fact = { channel: "telegram", status: expected, reason, requests: 1 };
+    expect(bot.logged).toEqual([`webhook requests were refused ${JSON.stringify(fact)}`]);
+    expect(answer.headers.get("allow")).toBe(expected === 405 ? "POST" : null);
     expect(bot.events).toEqual([]);
     expect(bot.server.log).toEqual([]);
   });
@@ -138,6 +139,19 @@ describe("what is refused unread", () => {
     clock.skip(1_500);
     expect(await answered).toContain("408");
     expect(refusals()).toEqual([expect.stringContaining('"reason":"slow"')]);
+  });
+
+  it("fills no log: of a flood the first is told, then how many came in half a minute", async () => {
+    const flood = (count: number) => Promise.all(Array.from({ length: count }, () => status(send(body, unsigned))));
+    const told = (reason: string) => refusals().filter((line) => line.includes(reason));
+    expect(new Set(await flood(40))).toEqual(new Set([401]));
+    for (const more of [2, 0, 1]) {
+      await status(send("null"));
+      clock.skip(30_000);
+      await flood(more);
+    }
+    const counts = told("secret").map((line) => /"requests":(\d+)/.exec(line)?.[1]);
+    expect([counts, told("update").length]).toEqual([["1", "39", "2", "1"], 3]);
   });
 
   it("may be as long as an update can be", async () => {

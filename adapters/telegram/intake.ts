@@ -10,36 +10,16 @@ import { createHand, describe, type Ears, type Hand } from "./hand.ts";
 import { chatOf, type NativeUpdate } from "./inbound.ts";
 import { nap } from "./nap.ts";
 import { beginTrial, judge, reportPoison, type Trial, type Verdict } from "./poison.ts";
-import { createReader, REFUSALS } from "./request.ts";
+import { createRefuser } from "./refusal.ts";
+import { createReader } from "./request.ts";
 import type { Identity } from "./self.ts";
 
 /** Milliseconds in which the host has kept an update; the platform itself gives up somewhat later. */
 const KEPT_WITHIN_MS = 25_000;
-/** Seconds after which the platform is asked to come again: left alone it doubles its waits to minutes. */
-const AGAIN_AFTER_SECONDS = 5;
 /** Updates whose failures are remembered; the oldest is forgotten first, for it may have been kept elsewhere. */
 const MAX_TRIALS = 1_000;
 /** Updates that may wait for the host; the platform sends one a chat. */
 const MAX_WAITING = 1_000;
-
-const REASONS = {
-  ...REFUSALS,
-  away: { status: 503, code: "unavailable", detail: "The update could not be kept; send it again." },
-} as const;
-
-/** The refusals of the house that occur here, in its own words. */
-const TITLES = {
-  invalid_request: "The request is not readable as what this call takes.",
-  unauthorized: "No valid key came with the request.",
-  too_large: "The request body is larger than allowed.",
-  unavailable: "The gateway is starting, stopping or cannot reach its store.",
-} as const;
-
-type Reason = keyof typeof REASONS;
-
-const COME_AGAIN = { "retry-after": String(AGAIN_AFTER_SECONDS) } as const;
-/** Of some bodies the rest was never read, so their connection cannot be used again. */
-const GO_AWAY = { connection: "close" } as const;
 
 interface Waiting {
   readonly update: NativeUpdate;
@@ -69,12 +49,13 @@ export function createIntake(
   const state = { lines: new Map(), underWay: new Map(), trials: new Map(), taken: 0 };
   const desk: Desk = { ears, identity, life, ...state };
   const reader = createReader(secret, ears.host.clock, life);
+  const refuse = createRefuser(ears.host, life);
   return async (request) => {
     const read = await reader.read(request);
-    if (life.aborted) return refuse(ears, "away");
-    if ("refusal" in read) return refuse(ears, read.refusal);
+    if (life.aborted) return refuse("away");
+    if ("refusal" in read) return refuse(read.refusal);
     const taken = await inTime(desk, take(desk, read.update));
-    return taken ? new Response(null, { status: 200 }) : refuse(ears, "away");
+    return taken ? new Response(null, { status: 200 }) : refuse("away");
   };
 }
 
@@ -155,12 +136,4 @@ function remember(trials: Desk["trials"], id: number, trial: Trial): void {
   trials.set(id, trial);
   const [oldest] = trials.keys();
   if (trials.size > MAX_TRIALS && oldest !== undefined) trials.delete(oldest);
-}
-
-function refuse({ host }: Ears, reason: Reason): Response {
-  const { status, code, detail } = REASONS[reason];
-  host.log.warn({ channel: "telegram", status, reason }, "a webhook request was refused");
-  const headers = { "content-type": "application/problem+json", ...(reason === "away" ? COME_AGAIN : GO_AWAY) };
-  const problem = { type: `urn:askgate:error:${code}`, title: TITLES[code], status, code, detail };
-  return new Response(JSON.stringify(problem), { status, headers });
 }

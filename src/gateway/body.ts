@@ -18,12 +18,21 @@ export async function readJson(request: Request): Promise<unknown> {
       `The body must be JSON: send Content-Type: application/json, not ${received}.`,
     );
   }
-  const text = new TextDecoder().decode(await readBytes(request));
+  const text = decoded(await readBytes(request));
   try {
     return JSON.parse(text);
   } catch (error) {
     const fault = error instanceof Error ? error.message : String(error);
     throw new AskgateError("invalid_request", `The body is not JSON: ${fault}`);
+  }
+}
+
+/** What is not UTF-8 is refused: people would be shown, and programs given, something else than was sent. */
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new AskgateError("invalid_request", "The body is not UTF-8, as JSON must be: encode it so.");
   }
 }
 

@@ -18,6 +18,9 @@ export function channelRoutes(app: App, path: string, mounts: Mounts, audiences:
   });
 }
 
+/** A wrong method, a body that comes too slowly, one that is not JSON. */
+const UNREAD = [405, 408, 415].map((status) => ["invalid_request", status] as const);
+
 export function describeChannels(app: App): void {
   app.openAPIRegistry.registerPath({
     method: "post",
@@ -31,9 +34,8 @@ export function describeChannels(app: App): void {
     request: { params: z.object({ name: name.meta({ description: "The channel, as `telegram`." }) }) },
     responses: {
       200: { description: "Taken, in the form the platform expects." },
-      401: { description: "Not signed by the platform." },
       default: { description: "Whatever else the channel answers." },
-      ...refusals("not_found", "too_large"),
+      ...refusals("unauthorized", "not_found", "too_large", "invalid_request", ...UNREAD),
     },
   });
 }

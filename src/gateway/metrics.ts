@@ -16,6 +16,8 @@ export interface Metrics {
   request(method: string, route: string, status: number, ms: number): void;
   /** Somebody follows the events until the result is called, once. */
   follow(): () => void;
+  /** This process holds the channel until the result is called. */
+  hold(channel: string): () => void;
   /** Everything measured so far, and how the gateway stands now. */
   text(health: HealthView): Promise<string>;
 }
@@ -46,7 +48,8 @@ export function createMetrics(): Metrics {
   const shared = processRegistry();
   const requests = timer(registry, "http", "Seconds from a request to its headers.", ["method", "route", "status"]);
   const followers = gauge(registry, "followers", "Streams of events that are open.");
-  const standing = standingGauges(registry);
+  const held = new Set<string>();
+  const standing = standingGauges(registry, held);
   return {
     meter: createMeter(registry),
     contentType: registry.contentType,
@@ -55,6 +58,10 @@ export function createMetrics(): Metrics {
     follow() {
       followers.inc();
       return () => followers.dec();
+    },
+    hold(channel) {
+      held.add(channel);
+      return () => held.delete(channel);
     },
     async text(health) {
       standing(health);
@@ -79,12 +86,16 @@ function createMeter(registry: Registry): Meter {
   };
 }
 
-function standingGauges(registry: Registry): (health: HealthView) => void {
+function standingGauges(registry: Registry, held: ReadonlySet<string>): (health: HealthView) => void {
   const ready = gauge(registry, "ready", "1 while the store serves.");
-  const up = gauge(registry, "channel_up", "1 while the channel is up.", ["channel"]);
+  const up = gauge(registry, "channel_up", "1 while the channel is up, whoever holds it.", ["channel"]);
+  const holding = gauge(registry, "channel_held", "1 while this process holds the channel.", ["channel"]);
   return (health) => {
     ready.set(Number(health.ready));
-    for (const [channel, { state }] of Object.entries(health.channels)) up.set({ channel }, Number(state === "up"));
+    for (const [channel, { state }] of Object.entries(health.channels)) {
+      up.set({ channel }, Number(state === "up"));
+      holding.set({ channel }, Number(held.has(channel)));
+    }
   };
 }
 

@@ -82,9 +82,9 @@ export interface MoveStep {
 }
 
 export interface MoveRequest {
-  /** As ASKGATE_DATABASE_URL takes them. */
-  readonly from: string;
-  readonly to: string;
+  /** As ASKGATE_DATABASE_URL takes them; null: the one that is set there. */
+  readonly from: string | null;
+  readonly to: string | null;
   readonly progress: (step: MoveStep) => void;
 }
 

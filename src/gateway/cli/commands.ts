@@ -32,7 +32,7 @@ const COMMANDS: readonly Entry[] = [
   { make: parseCommand, example: "parse < replies.jsonl" },
   { make: pairCommand, example: "pair telegram --person ana" },
   { make: keysCommand, example: "keys add --scope agent --session deploys --json" },
-  { make: migrateCommand, example: "migrate --from sqlite:data/askgate.db --to postgres://askgate@db/askgate" },
+  { make: migrateCommand, example: "migrate --from sqlite:data/askgate.db" },
   { make: doctorCommand, example: "doctor" },
 ];
 

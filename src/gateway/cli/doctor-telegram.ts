@@ -57,14 +57,14 @@ function webhookFinding(wanted: string | null, found: Hook): Finding {
   if (wanted === null) {
     if (found.url === "") return { check, state: "ok", finding: "none, as polling needs" };
     const next = "While it stands, polling gets nothing. Starting the gateway removes it.";
-    return { check, state: "note", finding: `another program set one: ${found.url}`, next };
+    return { check, state: "note", finding: `another program set one: ${placeOf(found.url)}`, next };
   }
   if (found.url === "") {
     return { check, state: "note", finding: "not set yet", next: "Starting the gateway sets it." };
   }
   if (!isSame(found.url, wanted)) {
     const next = `It should be ${wanted}. Starting the gateway sets it; if it changes again, another program uses this token.`;
-    return { check, state: "fault", finding: `updates go to ${found.url}`, next };
+    return { check, state: "fault", finding: `updates go to ${placeOf(found.url)}`, next };
   }
   const waiting = `${found.pending_update_count} updates wait`;
   if (found.last_error_message === undefined || found.pending_update_count === 0) {
@@ -78,6 +78,11 @@ function webhookFinding(wanted: string | null, found: Hook): Finding {
 /** The platform writes addresses its own way. */
 function isSame(one: string, other: string): boolean {
   return URL.canParse(one) && new URL(one).href === new URL(other).href;
+}
+
+/** Without its path, in which programs like to keep the token. */
+function placeOf(url: string): string {
+  return URL.canParse(url) ? `${new URL(url).origin}/…` : "an address that is none";
 }
 
 async function callTelegram(config: NonNullable<CliConfig["telegram"]>, method: string) {

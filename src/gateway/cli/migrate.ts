@@ -5,7 +5,7 @@
  * the old database, that is said.
  */
 import { Command } from "commander";
-import { type Cli, CliFault, type MoveStep } from "./cli.ts";
+import type { Cli, MoveStep } from "./cli.ts";
 
 interface MigrateOptions {
   readonly from?: string;
@@ -16,14 +16,21 @@ interface MigrateOptions {
 export function migrateCommand(cli: Cli): Command {
   return new Command("migrate")
     .description("bring the database up to date, or move everything to another one, open inquiries included")
-    .option("--from <url>", "the database to move from, as ASKGATE_DATABASE_URL names it; no gateway may run on it")
+    .option("--from <url>", "the database to move from; no gateway may run on it")
     .option("--to <url>", "the database to move to, which must be empty")
+    .addHelpText("after", OTHER_SIDE)
     .action(async ({ from, to, json = false }: MigrateOptions) => {
-      if (from !== undefined && to !== undefined) await move(cli, { from, to, json });
-      else if (from === undefined && to === undefined) await update(cli, json);
-      else throw new CliFault("Give both --from and --to, or neither.", 2);
+      if (from === undefined && to === undefined) await update(cli, json);
+      else await move(cli, { from: from ?? null, to: to ?? null, json });
     });
 }
+
+const OTHER_SIDE = `
+Without one of them that side is ASKGATE_DATABASE_URL. Keep an address with a password there: arguments are seen by
+everybody on the machine.`;
+
+const SET = "ASKGATE_DATABASE_URL names the new one already, for the next start.";
+const TO_BE_SET = "Set ASKGATE_DATABASE_URL to the new one before the next start.";
 
 async function update(cli: Cli, json: boolean): Promise<void> {
   const { database, applied } = await cli.deps.migrate();
@@ -32,7 +39,13 @@ async function update(cli: Cli, json: boolean): Promise<void> {
   cli.note(applied.length > 0 ? `${database} is brought up to date.` : `${database} was up to date.`);
 }
 
-async function move(cli: Cli, { from, to, json }: { from: string; to: string; json: boolean }): Promise<void> {
+interface Move {
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly json: boolean;
+}
+
+async function move(cli: Cli, { from, to, json }: Move): Promise<void> {
   const moved = await cli.deps.move({ from, to, progress: progressOn(cli) });
   const rows = moved.tables.reduce((sum, one) => sum + one.rows, 0);
   if (json) {
@@ -42,7 +55,7 @@ async function move(cli: Cli, { from, to, json }: { from: string; to: string; js
     for (const { table, rows: count } of moved.tables) cli.out(`${table.padEnd(16)}${numbered(count)}`);
   }
   cli.note(`Moved ${numbered(rows)} rows from ${moved.from} to ${moved.to}; every count agrees.`);
-  cli.note("The old database is left as it was. Set ASKGATE_DATABASE_URL to the new one before the next start.");
+  cli.note(`The old database is left as it was. ${to === null ? SET : TO_BE_SET}`);
 }
 
 /** Between remarks about one table, in milliseconds. */
