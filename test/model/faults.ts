@@ -171,7 +171,12 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "copies are not woken",
     planted: commits((commit) => without(commit, "wake")),
-    caughtBy: [CLOSED, "what waits has a deadline, nothing else has", "what waits has its deadline"],
+    caughtBy: [
+      CLOSED,
+      "every copy is closed or given up",
+      "what waits has a deadline, nothing else has",
+      "what waits has its deadline",
+    ],
   },
   {
     name: "a deadline is not stored",

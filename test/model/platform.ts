@@ -13,6 +13,7 @@ import type { ChannelSource } from "../../src/engine/engine.ts";
 import type { Channel, ChannelHost, InboundEvent, Reply, SendContext } from "../../src/ports/channel.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { Life } from "./life.ts";
+import { failure, type Mishap } from "./mishaps.ts";
 import { serialIn, slotOf } from "./serial.ts";
 
 const KIND: Limits = {
@@ -32,28 +33,13 @@ const TERMINAL: Limits = { ...MUTE, attendance: "when open" };
 
 export const CHANNELS: Readonly<Record<string, Limits>> = { kind: KIND, blind: BLIND, mute: MUTE, terminal: TERMINAL };
 
-/**
- * What the next call at an address meets. `lost`: it arrives, the receipt does not; `vanished`: neither; `stalls`: it
- * arrives, the receipt only after a lease has run out.
- */
-export type Mishap =
-  | "unreachable"
-  | "lost"
-  | "vanished"
-  | "rate limited"
-  | "rate limited for long"
-  | "gone"
-  | "rejected"
-  | "unauthorized"
-  | "stalls";
-
 /** One message on the platform. */
 export interface Message {
   readonly id: string;
   readonly address: string;
   /** Of the ask it shows; see cast.ts. */
   readonly serial: number | null;
-  /** The gateway that was told that it arrived, and in good time. */
+  /** The gateway that was told that it arrived, in good time, and lived to tell its store. */
   confirmedTo: Life | null;
   text: string;
   open: boolean;
@@ -75,6 +61,8 @@ export interface Platform {
   /** Addresses at which something has gone wrong. */
   readonly troubled: ReadonlySet<string>;
   sources(life: Life, ports: (channel: Channel) => Channel): readonly ChannelSource[];
+  /** That gateway's store has taken that these messages are there. */
+  known(ids: readonly string[], life: Life): void;
   /** Resolves with the gateway's reply, once one has confirmed the event. */
   happen(channel: string, event: InboundEvent): Promise<Reply>;
   mishap(address: string, what: Mishap): void;
@@ -89,8 +77,6 @@ interface Listener {
   readonly life: Life;
 }
 
-export const RATE_MS = 2_000;
-const LONG_RATE_MS = 150_000;
 export const STALL_MS = 35_000;
 
 export function createPlatform(clock: Clock): Platform {
@@ -175,11 +161,21 @@ export function createPlatform(clock: Clock): Platform {
       calls -= 1;
       const late = await stall(address);
       calls += 1;
-      if (!late && !life.dead()) message.confirmedTo = life;
+      if (!late) void confirm(message, life);
       return { parts: [message.id], postedAt: clock.now() };
     } finally {
       calls -= 1;
     }
+  }
+
+  function known(ids: readonly string[], life: Life): void {
+    for (const message of ids.flatMap((id) => byId.get(id) ?? [])) message.confirmedTo = life;
+  }
+
+  /** Whoever is told tells its store in the same turn; what dies with it before that, nobody knows any more. */
+  async function confirm({ id }: Message, life: Life): Promise<void> {
+    await nextTurn();
+    if (!life.dead()) known([id], life);
   }
 
   function edited(id: string | undefined, prompt: FittedPrompt): Message {
@@ -241,6 +237,7 @@ export function createPlatform(clock: Clock): Platform {
         limits,
         open: async (host) => ports(channel(name, host, life)),
       })),
+    known,
     happen,
     mishap(address, what) {
       if (healed) return;
@@ -272,24 +269,6 @@ function contentOf(prompt: FittedPrompt): Pick<Message, "text" | "open" | "contr
 
 function textOf(prompt: FittedPrompt): string {
   return prompt.parts.flatMap((spans) => spans.map((span) => span.text)).join("");
-}
-
-function failure(what: Exclude<Mishap, "stalls">): { error: DeliveryError; arrives: boolean } {
-  switch (what) {
-    case "lost":
-      return { error: new DeliveryError("unreachable", { sent: "unknown" }), arrives: true };
-    case "vanished":
-      return { error: new DeliveryError("unreachable", { sent: "unknown" }), arrives: false };
-    case "rate limited":
-      return { error: new DeliveryError("rate-limited", { sent: "no", retryAfterMs: RATE_MS }), arrives: false };
-    case "rate limited for long":
-      return { error: new DeliveryError("rate-limited", { sent: "no", retryAfterMs: LONG_RATE_MS }), arrives: false };
-    case "unreachable":
-    case "gone":
-    case "rejected":
-    case "unauthorized":
-      return { error: new DeliveryError(what, { sent: "no" }), arrives: false };
-  }
 }
 
 export function nextTurn(): Promise<void> {

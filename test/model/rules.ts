@@ -21,30 +21,33 @@ export interface Lifetime {
 export function checkEnds(part: Part, lives: readonly Lifetime[], before: ReadonlyMap<number, InquiryView>): void {
   for (const [serial, view] of part.seen) {
     if (view.status === "waiting") checkStillDue(part, serial, view);
-    else if (before.get(serial)?.status !== view.status) checkDeadline(part, serial, view, lives);
+    else if (before.get(serial)?.status !== view.status) checkDeadline(serial, view, lives);
   }
 }
 
 function checkStillDue({ world }: Part, serial: number, view: InquiryView): void {
-  const latest = Math.max(Date.parse(view.expiresAt), world.graceEnd()) + LATE_MS + world.delayed();
+  const latest = Math.max(Date.parse(view.expiresAt), world.graceEnd()) + LATE_MS;
   must(world.clock.now() <= latest, "no deadline is missed", () => `#${serial} waits since ${view.expiresAt}`);
 }
 
 /** The reasons an inquiry can only have got at its deadline. */
 const AT_DEADLINE = new Set(["delivery_unknown", "queued"]);
 
-function checkDeadline({ world }: Part, serial: number, view: InquiryView, lives: readonly Lifetime[]): void {
+function checkDeadline(serial: number, view: InquiryView, lives: readonly Lifetime[]): void {
   const { status, reason, shownAt, settledAt = "" } = view;
   const [ended, due] = [Date.parse(settledAt), Date.parse(view.expiresAt)];
-  const seen = shownAt !== undefined && Date.parse(shownAt) <= ended;
-  if (status === "undelivered") must(!seen, "undelivered only when nobody could see it", () => `#${serial}: ${reason}`);
+  const shown = shownAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(shownAt);
+  // Of two things at one moment nobody can tell which came first.
+  if (status === "undelivered")
+    must(shown >= ended, "undelivered only when nobody could see it", () => `#${serial}: ${reason}`);
   const partly = view.details?.some((detail) => detail.outcome !== "unanswered") ?? false;
-  if (status === "timed_out") must(seen || partly, "timed out only when somebody could see it", () => `#${serial}`);
+  if (status === "timed_out")
+    must(shown <= ended || partly, "timed out only when somebody could see it", () => `#${serial}`);
   if (status !== "timed_out" && !(status === "undelivered" && AT_DEADLINE.has(reason ?? ""))) return;
   must(ended >= due, "no deadline is early", () => `#${serial} by ${due - ended} ms`);
   const life = lives.find(({ from, until }) => from <= ended && ended <= until);
   must(life !== undefined && ended >= life.from + GRACE_MS, "nothing expires in the grace", () => `#${serial}`);
-  const latest = Math.max(due, life.from + GRACE_MS) + LATE_MS + world.delayed();
+  const latest = Math.max(due, life.from + GRACE_MS) + LATE_MS;
   must(ended <= latest, "no deadline is late", () => `#${serial} by ${ended - due} ms`);
 }
 
@@ -175,7 +178,7 @@ export async function checkLanes(world: World, parts: readonly Part[]): Promise<
   }
   for (const channel of Object.keys(CHANNELS)) {
     const next = await world.store.nextDue("delivery", channel);
-    const oldest = now - LATE_MS - world.delayed();
+    const oldest = now - LATE_MS;
     must(
       next === null || next > oldest,
       "what is due is looked at",

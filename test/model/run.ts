@@ -13,7 +13,7 @@ import { type Claim, differences, explained, perform } from "./reference.ts";
 import { checkCopies, checkEnds, checkLanes, checkRest, checkUnheld, checkWaiters, type Lifetime } from "./rules.ts";
 import type { Act, Beat, Play } from "./schedule.ts";
 import { serialIn } from "./serial.ts";
-import { broken, must, Violation } from "./violation.ts";
+import { broken, must } from "./violation.ts";
 import { type Database, openWorld, type Planted, type World } from "./world.ts";
 
 export interface Tally {
@@ -143,11 +143,11 @@ async function follow(beat: Beat, world: World, parts: readonly Part[], lives: L
       await world.calm();
       break;
     case "rest":
-      await checkTwice(world, parts, lives);
+      await check(world, parts);
       return null;
   }
   await Promise.all(parts.map((part) => observe(part, [], lives)));
-  await checkTwice(world, parts, lives);
+  await check(world, parts);
   return null;
 }
 
@@ -155,17 +155,6 @@ async function follow(beat: Beat, world: World, parts: readonly Part[], lives: L
 async function lookAgain(world: World, parts: readonly Part[], lives: readonly Lifetime[]): Promise<void> {
   await Promise.all(parts.map((part) => observe(part, [], lives)));
   await check(world, parts);
-}
-
-/** Time goes on while everybody is looked at: what seems wrong is looked at once more. */
-async function checkTwice(world: World, parts: readonly Part[], lives: readonly Lifetime[]): Promise<void> {
-  try {
-    await check(world, parts);
-  } catch (error) {
-    if (!(error instanceof Violation)) throw error;
-    await world.calm();
-    await lookAgain(world, parts, lives);
-  }
 }
 
 async function check(world: World, parts: readonly Part[]): Promise<void> {

@@ -3,7 +3,7 @@
  * what there is when their turn comes, so that any part can be left out and the rest still means something.
  */
 import * as fc from "fast-check";
-import type { Mishap } from "./platform.ts";
+import type { Mishap } from "./mishaps.ts";
 
 export const FORMS = ["single", "closed", "many", "pair", "three", "free", "reversible"] as const;
 export const TIMEOUTS = [30, 45, 60, 120] as const;
